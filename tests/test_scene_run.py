@@ -8,6 +8,8 @@ import pytest
 import workbench as wb
 from workbench.derivatives.differences import differences
 from workbench.derivatives.scene_run import scene_derivatives, scene_end, scene_output, scene_parameter
+from workbench.scenes.run import run
+from workbench.scenes.stepper import SceneStepper
 from workbench.support.errors import DataError, UnknownNameError
 from workbench.verbs.find import find_formulation
 
@@ -83,6 +85,39 @@ def test_a_free_body_by_the_closed_form(tmp_path):
     inertia = 0.1**2 * 2 / 3
     energy = (1.04 + (g * t) ** 2 + inertia * 0.25) / 2 + g * (3.0 - g * t * (t + h) / 2)
     np.testing.assert_allclose(by["mass[box]"].derivative, [0.0, 0.0, energy], rtol=1e-8, atol=1e-9)
+
+
+def test_the_gradient_of_a_function_of_all_states(tmp_path):
+    """By velocities, a force, a mass and friction, of a box that turns while it slides on its corners."""
+    scene, names, steps = scene_of(tmp_path), ["v[0]", "v[5]", "f[1]", "mu", "mass[box]"], 12
+    weights = np.random.default_rng(2).normal(size=(2, steps + 1, 7))
+
+    def of(q, v):
+        return float((weights[0] * q**2).sum() + (weights[1, :, :6] * v).sum()), 2 * weights[0] * q, weights[1, :, :6]
+
+    found = wb.gradient(scene, "ccp", of=of, to=names, duration=steps * scene.step)
+    assert (found.kinks, found.jumps, found.in_reverse) == ({}, {}, 0)
+
+    def value(name, s):
+        moved = scene_parameter(scene, name).moved(s)
+        track = run(moved, SceneStepper(moved, find_formulation("ccp"), scene.step), steps)
+        return [np.array(of(track.q, track.v)[0])]
+
+    assert found.value == pytest.approx(float(value("mu", 0.0)[0]), rel=1e-12)
+    for name in names:
+        (fourth,), (second,) = differences(lambda s, name=name: value(name, s), 1e-5)
+        assert found.by[name] == pytest.approx(float(fourth), rel=1e-6, abs=3 * abs(fourth - second) + 1e-7), name
+
+
+def test_the_gradient_of_an_output_is_its_derivative(tmp_path):
+    scene, names = scene_of(tmp_path), ["v[0]", "mass[box]"]
+    _, by = scene_derivatives(scene, find_formulation("ccp"), ["energy"], names, scene.step, 5)
+    found = wb.gradient(scene, "ccp", of="energy", to=names, duration=5 * scene.step)
+    assert found.by == {name: by[name].derivative[0] for name in names}
+    with pytest.raises(DataError, match="not determine"):
+        wb.gradient(scene, "coulomb", of="v[0]", to="mu", duration=scene.step)
+    with pytest.raises(DataError, match="shapes"):
+        wb.gradient(scene, "ccp", of=lambda q, v: (0.0, q, v[0]), to="mu", duration=scene.step)
 
 
 def test_what_a_scene_does_not_have_says_so(tmp_path):

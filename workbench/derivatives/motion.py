@@ -431,7 +431,7 @@ def motion_gradient(
     function = of if callable(of) else partial(_of_end, case, output_of(case, of))
     moving = [CaseParameter(case, name) for name in parameters]
     motion = Motion(case, formulation, h, duration)
-    value, due_q, due_v = _checked(function, motion)
+    value, due_q, due_v = checked(function, motion.states_q, motion.states_v)
     found = gradient_of(motion, due_q, due_v, moving)
     if not callable(of):
         still = State(*(np.zeros(x.size) for x in motion.end))
@@ -455,8 +455,12 @@ def _of_end(case: Case, output: Output, q: Array, v: Array) -> tuple[float, Arra
     return output.of(case, end), *due
 
 
-def _checked(of: OfStates, motion: Motion) -> tuple[float, Array, Array]:
-    states = motion.states_q.copy(), motion.states_v.copy()
+def checked(of: OfStates, q: Array, v: Array) -> tuple[float, Array, Array]:
+    """A function of states q (steps + 1, n_q), v (steps + 1, n) and its gradients by them.
+
+    Raises DataError where it gives no finite number with finite gradients of these shapes.
+    """
+    states = q.copy(), v.copy()
     answer = of(*states)
     try:
         value, *due = answer

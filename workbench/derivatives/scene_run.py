@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 
 from workbench.derivatives.differences import slopes
-from workbench.derivatives.motion import MotionDerivative
-from workbench.derivatives.scene_step import SceneStep, moved_coordinates
+from workbench.derivatives.motion import MotionDerivative, OfStates, checked
+from workbench.derivatives.scene_step import SceneStep
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant, pushed
 from workbench.problems.solution import Status
@@ -116,27 +116,50 @@ def scene_output(scene: Scene, name: str) -> Callable[[Scene, Array, Array], flo
     return known[name]
 
 
-def scene_derivatives(
-    scene: Scene, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float, steps: int,
-    progress: ProgressCallback | None = None,
-) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
-    """The outputs after so many steps of h [s] of a scene, and their derivatives by parameters.
+@dataclass(frozen=True, eq=False)
+class SceneMotion:
+    """A run of a scene, states_q (steps + 1, n_q), states_v (steps + 1, n), and its tangents by K parameters: q
+    (steps + 1, K, n_q), v (steps + 1, K, n), NaN from a step on that has no derivative, for a reason.
 
-    Raises UnknownNameError for an output or a parameter that the scene does not have, DataError where a step has no
-    solution, and for formulations that iterate or whose problems depend on the last step's impulses.
+    For each parameter: kinks and jumps, the steps that have one-sided derivatives only, and those whose data jump
+    within the reach of the differences. switches: how often a set changed its mode from step to step; events: how
+    many contacts came or went.
     """
-    wanted, moving = [scene_output(scene, x) for x in outputs], [scene_parameter(scene, x) for x in parameters]
-    q, v = scene.start()
-    memory, K = Memory(), len(moving)
-    tangents, reasons = [(np.zeros(v.size), p.v) for p in moving], [""] * K
-    kinks: list[list[int]] = [[] for _ in moving]
-    jumps: list[list[int]] = [[] for _ in moving]
+
+    states_q: Array
+    states_v: Array
+    q: Array
+    v: Array
+    kinks: list[list[int]]
+    jumps: list[list[int]]
+    reasons: list[str]
+    switches: int
+    events: int
+
+
+def scene_motion(
+    scene: Scene, formulation: Formulation, parameters: Sequence[SceneParameter], h: float, steps: int,
+    progress: ProgressCallback | None = None,
+) -> SceneMotion:  # fmt: skip
+    """So many steps of h [s] of a scene with their tangents by parameters.
+
+    Raises DataError where a step has no solution, and for formulations that iterate or whose problems depend on the
+    last step's impulses.
+    """
+    (q, v), K = scene.start(), len(parameters)
+    memory, reasons = Memory(), [""] * K
+    states_q, states_v = (np.repeat(x[None], steps + 1, axis=0) for x in (q, v))
+    found_q, found_v = np.zeros((steps + 1, K, q.size)), np.zeros((steps + 1, K, v.size))
+    found_q[1:] = found_v[1:] = np.nan
+    found_v[0] = [p.v for p in parameters]
+    kinks: list[list[int]] = [[] for _ in parameters]
+    jumps: list[list[int]] = [[] for _ in parameters]
     switches, events, last = 0, 0, None
     for k in range(steps):
         if progress:
             progress(f"derivatives of {scene.name}", k, steps)
         try:
-            step = SceneStep(scene, formulation, q, v, k * h, h, memory)
+            step = SceneStep(scene, formulation, states_q[k], states_v[k], k * h, h, memory)
             if step.remembers():
                 raise DataError(
                     f"{formulation.label} depends on the last step's impulses, which have no derivatives here"
@@ -148,25 +171,61 @@ def scene_derivatives(
             events += np.setxor1d(last[0], key).size
             switches += int((last[1] != modes).sum()) if np.array_equal(last[0], key) else 0
         last = key, modes
-        for j, p in enumerate(moving):
+        for j, p in enumerate(parameters):
             if reasons[j]:
                 continue
             try:
+                along = step.velocities_of(found_q[k, j])
                 weigh = p.moved if p.is_mass else None
-                found = step.along(*tangents[j], p.f, p.mu * slides(step.instant), weigh, p.unit)
-                tangents[j] = step.velocities_of(found.q), found.v
+                found = step.along(along, found_v[k, j], p.f, p.mu * slides(step.instant), weigh, p.unit)
             except DataError as error:
                 reasons[j] = f"step {k}: {error}"
                 continue
+            found_q[k + 1, j], found_v[k + 1, j] = found.q, found.v
             for noted, where in ((found.is_kink, kinks[j]), (found.is_rough, jumps[j])):
                 if noted:
                     where.append(k)
-        q, v, memory = step.q_next, step.v_next, step.remembered()
+        states_q[k + 1], states_v[k + 1], memory = step.q_next, step.v_next, step.remembered()
+    return SceneMotion(states_q, states_v, found_q, found_v, kinks, jumps, reasons, switches, events)
+
+
+def scene_derivatives(
+    scene: Scene, formulation: Formulation, outputs: Sequence[str], parameters: Sequence[str], h: float, steps: int,
+    progress: ProgressCallback | None = None,
+) -> tuple[Array, dict[str, MotionDerivative]]:  # fmt: skip
+    """The outputs after so many steps of h [s] of a scene, and their derivatives by parameters.
+
+    Raises as `scene_motion`, and UnknownNameError for an output or a parameter that the scene does not have.
+    """
+    wanted, moving = [scene_output(scene, x) for x in outputs], [scene_parameter(scene, x) for x in parameters]
+    m = scene_motion(scene, formulation, moving, h, steps, progress)
     derivatives = {}
     for j, p in enumerate(moving):
-        value = np.full(len(wanted), np.nan) if reasons[j] else _of_outputs(scene, p, wanted, (q, v), tangents[j])
-        derivatives[p.name] = MotionDerivative(value, tuple(kinks[j]), tuple(jumps[j]), switches, reasons[j], events)
-    return np.array([of(scene, q, v) for of in wanted]), derivatives
+        value = np.full(len(wanted), np.nan) if m.reasons[j] else _of_outputs(scene, p, wanted, m, j)
+        noted = tuple(m.kinks[j]), tuple(m.jumps[j]), m.switches, m.reasons[j], m.events
+        derivatives[p.name] = MotionDerivative(value, *noted)
+    return np.array([of(scene, m.states_q[-1], m.states_v[-1]) for of in wanted]), derivatives
+
+
+def scene_gradient(
+    scene: Scene, formulation: Formulation, of: str | OfStates, parameters: Sequence[str], h: float, steps: int
+) -> tuple[float, SceneMotion, Array]:
+    """The output of this name after so many steps of h [s] of a scene, or a function of all states; the motion; and the
+    derivatives (K,) by parameters, in forward mode.
+
+    Raises as `scene_derivatives`, and DataError where a parameter has no derivative, or as `checked`.
+    """
+    output, moving = None if callable(of) else scene_output(scene, of), [scene_parameter(scene, x) for x in parameters]
+    m = scene_motion(scene, formulation, moving, h, steps)
+    for p, reason in zip(moving, m.reasons, strict=True):
+        if reason:
+            raise DataError(f"{p.name}: {reason}")
+    if callable(of):
+        value, due_q, due_v = checked(of, m.states_q, m.states_v)
+        return value, m, np.einsum("kq,kjq->j", due_q, m.q) + np.einsum("kq,kjq->j", due_v, m.v)
+    assert output
+    by = [float(_of_outputs(scene, p, [output], m, j)[0]) for j, p in enumerate(moving)]
+    return output(scene, m.states_q[-1], m.states_v[-1]), m, np.array(by)
 
 
 def scene_end(
@@ -181,15 +240,14 @@ def scene_end(
 
 
 def _of_outputs(
-    scene: Scene, p: SceneParameter, wanted: Sequence[Callable[[Scene, Array, Array], float]],
-    end: tuple[Array, Array], tangent: tuple[Array, Array],
-) -> Array:  # fmt: skip
-    """Derivatives of the outputs by a parameter that moves the end of a run along a tangent."""
-    (q, v), (dq, dv) = end, tangent
+    scene: Scene, p: SceneParameter, wanted: Sequence[Callable[[Scene, Array, Array], float]], m: SceneMotion, j: int
+) -> Array:
+    """Derivatives of the outputs at a motion's end by the parameter j, p."""
+    q, v, dq, dv = m.states_q[-1], m.states_v[-1], m.q[-1, j], m.v[-1, j]
     size = max(1.0 / p.unit, float(np.abs(dq).max(initial=0.0)), float(np.abs(dv / (1.0 + np.abs(v))).max(initial=0.0)))
 
     def of(s: float) -> list[Array]:
-        own, beside = p.moved(s) if p.is_mass else scene, moved_coordinates(scene, q, dq, s)
-        return [np.array([one(own, beside, v + s * dv) for one in wanted])]
+        own = p.moved(s) if p.is_mass else scene
+        return [np.array([one(own, q + s * dq, v + s * dv) for one in wanted])]
 
     return slopes(of, 1.0 / size)[0][0]

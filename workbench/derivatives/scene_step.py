@@ -111,7 +111,7 @@ class SceneStep:
         return memory
 
     def velocities_of(self, q: Array) -> Array:
-        """The velocities (n,) along which the coordinates after the step change by q (n_q,).
+        """The velocities (n,) along which the coordinates before the step change by q (n_q,).
 
         Raises DataError where they change otherwise, as activations do.
         """
@@ -123,10 +123,10 @@ class SceneStep:
 
     @cached_property
     def _directions(self) -> tuple[Array, Array]:
-        """Changes (n_q, n) of the coordinates after the step along velocities, and their pseudo-inverse."""
+        """Changes (n_q, n) of the coordinates before the step along velocities, and their pseudo-inverse."""
 
         def of(e: Array, s: float) -> list[Array]:
-            return [self.scene.advance(self.q_next, e, s)]
+            return [self.scene.advance(self.q, e, s)]
 
         found = np.stack([differences(partial(of, e), DIRECTION)[0][0] for e in np.eye(self.v.size)], axis=1)
         return found, np.asarray(np.linalg.pinv(found), dtype=float)
@@ -203,9 +203,6 @@ class SceneStep:
         return [(float(x), float(dx)) for x, dx in zip(here, moved, strict=True) if dx] or [(0.0, 1.0)]
 
     def _coordinates(self, s: float, q: Array) -> Array:
-        return moved_coordinates(self.scene, self.q, q, s)
-
-
-def moved_coordinates(scene: Scene, q: Array, along: Array, s: float) -> Array:
-    """Coordinates q (n_q,) moved by s along velocities (n,); what is stepped with them, such as activations, stays."""
-    return q + scene.advance(q, along, s) - scene.advance(q, along, 0.0) if s else q
+        """Those before the step moved by s along velocities; what is stepped with them, such as activations, stays."""
+        moved = self.scene.advance(self.q, q, s)
+        return self.q + moved - self.scene.advance(self.q, q, 0.0) if s and q.any() else self.q
