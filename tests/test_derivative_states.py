@@ -19,6 +19,7 @@ from tests.derivative_states import (
     solved,
 )
 from workbench.derivatives.motion import motion_derivatives
+from workbench.derivatives.sensitivity import PointKind
 from workbench.verbs.find import find_case, find_formulation
 
 DRAWN = [
@@ -268,3 +269,28 @@ def test_modes_that_are_others_at_the_smallest_shift_are_near():
     tally = examine(Pair("gauss-seidel", "drawer"), 1000, seed=3, only=118)
     assert tally.fates["near"] > 0
     assert tally.fates["wrong"] == tally.fates["unsettled"] == 0, tally.lines
+
+
+def test_the_friction_of_an_open_contact_has_one_mode():
+    """The sweeps of `mujoco-noslip` copy the normal impulse: that of an open contact is zero nearby, too, but not that
+    of one that touches without force, as where MuJoCo's damper balances the weight, and a press holds it."""
+    pair = Pair("mujoco-noslip", "block")
+    balance = pair.plain.gravity * 0.95 * 0.02 / 2
+    for gap, v, slips in ((1e-3, [2.0, 0.0, 0.0], [1.0, 1.0]), (0.0, [0.0, 0.0, balance], [1.0, 0.0])):
+        x = pair.start()
+        x[2], x[3:6] = 0.5 * pair.plain.height + gap, v
+        z = np.zeros(pair.step.stepper.work.z.size)
+        assert pair.after(x, z) is not None
+        solution, tangents = Solution(pair, x, z), pair.directions(x, np.random.default_rng(0))
+        kind, _ = solved(pair.step, State(*pair.parts(x)[:4])).sensitivity.verdict
+        assert (kind is PointKind.SMOOTH) == (slips[1] == 1.0)
+        first = int(np.flatnonzero(tangents["forces"])[0])
+        for slip, lift in zip(slips, (1.0, -1.0), strict=True):
+            t = np.zeros(x.size)
+            t[first], t[first + 2] = 0.1, lift
+            (found,) = solution.derivatives(t[None])
+            assert found.value[3] == pytest.approx(slip * 0.1 * 1e-3 / pair.plain.m, abs=1e-15)
+            assert found.is_kink == (slips[0] != slips[1])
+        if gap > 0.0:
+            verdicts = judge(solution, np.array([*tangents.values()]), Tally())
+            assert {one.fate for one in verdicts} == {"agreed"}

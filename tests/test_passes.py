@@ -45,6 +45,8 @@ def damped(s: ContactSymbols):
         ("cube", "ipc"),
         ("rod", "ipc"),
         ("block", "hunt-crossley"),
+        # Contacts that are open.
+        ("wedged-box", "mujoco-noslip"),
         # Passes of compression and of restitution.
         ("bouncing-ball", "anitescu-potra:restitution=poisson"),
     ],

@@ -707,13 +707,14 @@ class Linearised:
         return Linearised(self.problem, s, *linearise_modes(s))
 
 
-def linearised(p: SetBySet, x: Array, least: float) -> Linearised:
-    """Linearise the law at a solution x (X,); margins of at most `least` count as zero.
+def linearised(p: SetBySet, x: Array, least: float, still: NDArray[np.bool_]) -> Linearised:
+    """Linearise the law at a solution x (X,); margins of at most `least` count as zero; `still` (X,) as in `System`.
 
     Raises DataError for laws with separate discs, and as `matrix_of`.
     """
     first, cone, *numbers = p.sets
     s = System.unset(X=x.size, B=cone.size, ends=first.size)
+    s.still = still
     given = np.concatenate([*numbers, p.q, x])
     Y, rank, between, margin = linearise_problem(s, first, cone, matrix_of(p), given, least)
     if Y < 0:

@@ -18,7 +18,7 @@ from workbench.engine.kernels import FAST
 from workbench.engine.scratch import VECTOR, scratch, scratch_indices
 from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import block_units, length
-from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE
 from workbench.support.arrays import Array
 
 
@@ -143,6 +143,29 @@ def find_modes(s, least):
         else:
             s.mode[a], s.margin[a] = in_cone(y, w, a, b, s.cone[i] == ASSOCIATED, s.mu[i], least, floor)
             find_direction(s, a, a + 1, b)
+    for i in range(B):
+        if s.cone[i] == COULOMB and s.mode[s.first[i]] in (TOUCHES, NOTHING) and stays_without_force(s, s.first[i]):
+            s.mode[s.first[i]], s.margin[s.first[i]] = OPEN, np.inf
+
+
+@kernel(types.boolean(SYSTEM, I64))
+def stays_without_force(s, k):
+    """Whether a contact under Coulomb's law without force, at k, has none nearby either: no data reach its normal row,
+    in which nothing moves but its own normal impulse.
+
+    An impulse that copies that of another contact is zero as long as the other one is open, while its own velocity,
+    the difference of both, is always zero.
+    """
+    if s.still[k] == 0 or not s.A[k, k] > 0.0:
+        return False
+    for j in range(s.x.shape[0]):
+        if j == k or s.A[k, j] == 0.0:
+            continue
+        is_row = s.cone[s.set_of[j]] == NO_CONE
+        mode = s.mode[j] if is_row else s.mode[s.first[s.set_of[j]]]
+        if not ((is_row and s.still[j] != 0 and mode in (AT_LOWER, AT_UPPER)) or (not is_row and mode == OPEN)):
+            return False
+    return True
 
 
 @kernel(types.void(SYSTEM, I64, I64, I64))

@@ -292,7 +292,7 @@ def _agree(one: list[Array], other: list[Array]) -> bool:
 def _solved_pass(step: Step, state: State, z: Array) -> LinearisedStep:
     """The pass in the stepper, with its solution."""
     problem = step.stepper.problem()
-    sensitivity = sensitivity_of(problem, z) if z.size else None
+    sensitivity = sensitivity_of(problem, z, still=step.stepper.c.still) if z.size else None
     is_vague = sensitivity is not None and sensitivity.is_vague
     return LinearisedStep(state, step.stepper.own.copy(), z, sensitivity, step.outputs(), is_rough=is_vague)
 

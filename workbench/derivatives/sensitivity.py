@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.derivatives.choices import ALLOWED, find_candidates
 from workbench.derivatives.linearised import DataChange, Linearised, change_of, linearised
@@ -292,9 +293,11 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
     return [candidates[i] for i in order if residuals[i] <= SOLVED], bool(complete)
 
 
-def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) -> Sensitivity:
+def sensitivity_of(
+    problem: Problem, z: Array, residual: float | None = None, still: NDArray[np.bool_] | None = None
+) -> Sensitivity:
     """The sensitivity of a solution z (n,) of a problem, which is first improved to round-off; its residual is measured
-    unless it is known.
+    unless it is known. All data may change, but those that are `still` (n,) (`Compiled.still`).
 
     Raises DataError for a batch, for separate torsion and rolling, and for z that is not a solution.
     """
@@ -307,8 +310,9 @@ def sensitivity_of(problem: Problem, z: Array, residual: float | None = None) ->
     if residual > POLISHED:
         z, residual = _polished(problem, z, residual)
     x, least, rounding = p.unknowns(z), LEAST, TIMES * max(residual, 1e-16)
+    still = np.zeros(z.size, dtype=bool) if still is None else still[p.order]
     for _ in range(3):
-        system = linearised(p, x, least)
+        system = linearised(p, x, least, still)
         if system.margin > rounding * WORST:
             break
         known = rounding * min(system.condition, WORST)

@@ -15,11 +15,12 @@ class System(Packed):
     """
 
     sizes = ("X", "B", "ends")
-    integers = ("first", "cone", "set_of", "mode", "begin", "end", "law", "begins", "loose", "row", "column")
+    integers = ("first", "cone", "set_of", "still", "mode", "begin", "end", "law", "begins", "loose", "row", "column")
     fields: ClassVar[dict[str, tuple]] = {
         "first": ("ends",),  # B + 1
         "cone": ("B",),
         "set_of": ("X",),
+        "still": ("X",),  # whether no data reach a cone's normal row, or the bounds of a row (`Compiled.still`)
         "mu": ("B",),
         "lower": ("X",),
         "upper": ("X",),

@@ -67,6 +67,7 @@ def machine_of(
     room.order, room.coefficient = sets.order, np.where(sets.cone == NO_CONE, -1, sets.at[:-1])
     room.row_of, room.column_of = np.divmod(work.at, work.A.shape[1])
     system = empty_system(sets.first, sets.cone)
+    system.still = s.c.still[sets.order]
     return Machine(core, work, s.track, functions, settings, system, room, widened(None, K))
 
 

@@ -5,13 +5,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.engine.layout import Packed
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import Core
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.sets import Sets
+from workbench.problems.sets import NO_CONE, Sets
 
 
 class Plan(NamedTuple):
@@ -93,6 +94,17 @@ class Compiled:
     @cached_property
     def symbols(self) -> Symbols:
         return self.formulation.symbols(*self.size)
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """(n_partner,) whether what tells that an unknown is zero is the same at every step: the bounds of a row, or
+        the normal row of a friction cone, if it contains no free unknowns."""
+        p, columns = self.plan, self.constant.shape[1]
+        rows = p.n_free + np.arange(p.lower.size)
+        constant = ~np.isin(rows, p.at // columns) & ~self.constant[rows, : p.n_free].any(axis=1)
+        is_row = np.zeros(p.lower.size, dtype=bool)
+        is_row[self.sets.order] = np.repeat(self.sets.cone == NO_CONE, np.diff(self.sets.first))
+        return np.where(is_row, ~np.isnan(p.lower) & ~np.isnan(p.upper), constant)
 
     def workspace(self) -> Work:
         """Return new work arrays for stepping, filled with all constants."""
