@@ -98,6 +98,16 @@ def test_places_are_those_of_the_paths_whatever_the_parameters(name):
     assert tried(name, 1) == []
 
 
+def test_lengths_and_names_in_narrow_places(wheel):
+    d = decide(wheel)
+    found = {x: amount(x, d.error) for x in (1.5, 0.9996, 0.5, 5e-5, 5e-6, 5e-8, 1e-10, 0.0)}
+    assert list(found.values()) == ["1.5 m", "1 m", "500 mm", "0.05 mm", "5 µm", "50 nm", "0 mm", "0 mm"]
+    one = d.entries[0]
+    three, four = (replace(one, others=(one.row,) * k).names for k in (2, 3))
+    assert three == " = ".join([one.label] * 3)
+    assert four == f"{three} and 1 more"
+
+
 # Places
 
 
