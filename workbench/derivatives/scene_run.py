@@ -143,11 +143,11 @@ def scene_motion(
 ) -> SceneMotion:  # fmt: skip
     """So many steps of h [s] of a scene with their tangents by parameters.
 
-    Raises DataError where a step has no solution, and for formulations that iterate or whose problems depend on the
-    last step's impulses.
+    Raises DataError where a step has no solution, and for formulations that iterate.
     """
     (q, v), K = scene.start(), len(parameters)
-    memory, reasons = Memory(), [""] * K
+    memory, reasons, undetermined = Memory(), [""] * K, [""] * K
+    remembered: list[dict[int, Array]] = [{} for _ in parameters]
     states_q, states_v = (np.repeat(x[None], steps + 1, axis=0) for x in (q, v))
     found_q, found_v = np.zeros((steps + 1, K, q.size)), np.zeros((steps + 1, K, v.size))
     found_q[1:] = found_v[1:] = np.nan
@@ -160,28 +160,28 @@ def scene_motion(
             progress(f"derivatives of {scene.name}", k, steps)
         try:
             step = SceneStep(scene, formulation, states_q[k], states_v[k], k * h, h, memory)
-            if step.remembers():
-                raise DataError(
-                    f"{formulation.label} depends on the last step's impulses, which have no derivatives here"
-                )
         except DataError as error:
             raise DataError(f"step {k}: {error}") from None
-        key, modes = step.instant.key, step.modes
+        key, modes = step.closed, step.modes
         if last is not None:
             events += np.setxor1d(last[0], key).size
             switches += int((last[1] != modes).sum()) if np.array_equal(last[0], key) else 0
         last = key, modes
+        if any(undetermined) and step.remembers():
+            reasons = [x or (why and f"step {k - 1}: {why}") for x, why in zip(reasons, undetermined, strict=True)]
         for j, p in enumerate(parameters):
             if reasons[j]:
                 continue
             try:
                 along = step.velocities_of(found_q[k, j])
                 weigh = p.moved if p.is_mass else None
-                found = step.along(along, found_v[k, j], p.f, p.mu * slides(step.instant), weigh, p.unit)
+                friction = p.mu * slides(step.instant)
+                found = step.along(along, found_v[k, j], p.f, friction, weigh, p.unit, remembered[j])
             except DataError as error:
                 reasons[j] = f"step {k}: {error}"
                 continue
             found_q[k + 1, j], found_v[k + 1, j] = found.q, found.v
+            remembered[j], undetermined[j] = found.memory, found.undetermined
             for noted, where in ((found.is_kink, kinks[j]), (found.is_rough, jumps[j])):
                 if noted:
                     where.append(k)

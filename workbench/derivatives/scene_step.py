@@ -28,18 +28,21 @@ from workbench.support.arrays import Array
 from workbench.support.errors import DataError
 
 VARIED = 1e-3
-"""Share by which the memory is varied to see whether a problem depends on it."""
+"""Share by which the memory is varied to see whether a problem depends on it, and impulses to see what it keeps."""
 DIRECTION, OUTSIDE = 1e-3, 1e-7
 """Length [m, rad] of differences of coordinates; part of their change that may lie off the directions of velocities."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneTangent:
-    """Tangents of the coordinates and velocities after a step, q (n_q,), v (n,), and whether they are one-sided, or
-    the data jump or have a kink within reach."""
+    """Tangents of the coordinates and velocities after a step, q (n_q,), v (n,), and of what contacts remember, rows of
+    numbers by sort as in `posing.Memory`, and the reason why this is not determined, if it is not; whether they are
+    one-sided, or the data jump or have a kink within reach."""
 
     q: Array
     v: Array
+    memory: dict[int, Array]
+    undetermined: str
     is_kink: bool
     is_rough: bool
 
@@ -80,6 +83,12 @@ class SceneStep:
         self.v_free = posed.velocity(np.zeros(self.z.size))
         columns = [posed.velocity(e) - self.v_free for e in np.eye(self.z.size)]
         self.outputs = np.stack(columns, axis=1) if columns else np.zeros((v.size, 0))
+        self.sorts = [kind.d for kind, _ in posed.groups if not kind.forgetful]
+
+    @property
+    def closed(self) -> Indices:
+        """The keys of the contacts that the formulation has closed."""
+        return np.asarray(self.instant.key[self.posed.rows.closed != 0])
 
     @property
     def modes(self) -> Indices:
@@ -110,6 +119,27 @@ class SceneStep:
         self.posed.remember(self.z)
         return memory
 
+    def _kept(self, posed: Posed, z: Array) -> Array:
+        """The numbers that contacts remember after an answer z, one sort after the other."""
+        before, memory, posed.memory = [x.memory.copy() for _, x in posed.groups], posed.memory, Memory()
+        posed.remember(z)
+        rows = [posed.memory.kept[sort][1].ravel() for sort in self.sorts]
+        posed.memory = memory
+        for (_, cores), own in zip(posed.groups, before, strict=True):
+            cores.memory[:] = own
+        return np.concatenate([np.zeros(0), *rows])
+
+    @cached_property
+    def _kept_by(self) -> Array:
+        """Derivatives of `_kept` by the answer."""
+        reach = VARIED * float(np.abs(self.z).max(initial=0.0)) or 1.0
+
+        def of(e: Array, s: float) -> list[Array]:
+            return [self._kept(self.posed, self.z + s * e)]
+
+        found = [differences(partial(of, e), reach)[0][0] for e in np.eye(self.z.size)]
+        return np.stack(found, axis=1) if found else np.zeros((self._kept(self.posed, self.z).size, 0))
+
     def velocities_of(self, q: Array) -> Array:
         """The velocities (n,) along which the coordinates before the step change by q (n_q,).
 
@@ -133,58 +163,94 @@ class SceneStep:
 
     def along(
         self, q: Array, v: Array, f: Array | None = None, mu: Array | None = None,
-        moved: Callable[[float], Scene] | None = None, unit: float = np.inf,
+        moved: Callable[[float], Scene] | None = None, unit: float = np.inf, memory: dict[int, Array] | None = None,
     ) -> SceneTangent:  # fmt: skip
-        """The tangents after the step along those of the state, q, v (n,), of forces f (n,) and of the friction
-        coefficients mu (R,) of the contacts' rows, all at once with a parameter of the scene, `moved`, of this unit.
+        """The tangents after the step along those of the state, q, v (n,), of forces f (n,), of the friction
+        coefficients mu (R,) of the contacts' rows and of their memory, as the step before has them, all at once with a
+        parameter of the scene, `moved`, of this unit.
 
         Raises DataError where there is no derivative.
         """
         none, plain = np.zeros(self.v.size), np.zeros(self.instant.mu.size)
-        f, mu = none if f is None else f, plain if mu is None else mu
-        reach = min(unit, *((1.0 + abs(x)) / abs(dx) for x, dx in self._scales(q, v, f, mu)))
+        f, mu, memory = none if f is None else f, plain if mu is None else mu, memory or {}
+        reach = min(unit, *((1.0 + abs(x)) / abs(dx) for x, dx in self._scales(q, v, f, mu, memory)))
 
         def by_state(s: float) -> list[Array]:
-            return self._after(self.scene, self._coordinates(s, q), self.v + s * v, s * f, s * mu) if s else self._here
+            if not s:
+                return self._here
+            at = self._coordinates(s, q), self.v + s * v, self._memory(s, memory)
+            return self._after(self.scene, *at, s * f, s * mu)
 
         def by_scene(s: float) -> list[Array]:
             assert moved
-            return self._after(moved(s).under(self.formulation), self.q, self.v, none, plain) if s else self._here
+            own = moved(s).under(self.formulation)
+            return self._after(own, self.q, self.v, self.memory, none, plain) if s else self._here
 
         # Where contacts rest, all velocities of the problem are rounding errors of those before.
         speed = max(float(np.abs(x).max(initial=0.0)) for x in (self.v, self.v_free))
-        sizes = [*(size_of(getattr(self.problem, name), speed) for name in self.names), speed, speed]
+        sizes = [*(size_of(getattr(self.problem, name), speed) for name in self.names), speed, speed, 0.0]
         # By state and scene apart: scenes are varied by the same numbers at every step, so that each is built once.
         change, is_rough = slopes(by_state, reach, sizes)
         if moved is not None:
             of_scene, too = slopes(by_scene, unit, sizes)
             change, is_rough = [one + other for one, other in zip(change, of_scene, strict=True)], is_rough or too
-        *change, dq, dv = change
-        dz, is_kink = np.zeros(0), False
-        if self.sensitivity is not None:
-            dz, is_kink = derivative_of_solution(self.sensitivity, self.outputs, by_name(self.names, change, self.z))
+        *change, dq, dv, rows = change
+        dz, is_kink, undetermined = self._solution(by_name(self.names, change, self.z))
         by_impulses = self.outputs @ dz
-        return SceneTangent(dq + self._advanced(by_impulses), dv + by_impulses, is_kink, is_rough)
+        after = dq + self._advanced(by_impulses), dv + by_impulses, self._rows(rows + self._kept_by @ dz)
+        return SceneTangent(*after, undetermined, is_kink, is_rough)
+
+    def _solution(self, change: dict[str, Array]) -> tuple[Array, bool, str]:
+        """The derivative of the answer along a change of the data, whether it is one-sided, and why what contacts
+        remember of it is not determined, if it is not."""
+        if self.sensitivity is None:
+            return np.zeros(0), False, ""
+        if not self.sorts:
+            return *derivative_of_solution(self.sensitivity, self.outputs, change), ""
+        try:
+            kept = np.vstack([self.outputs, self._kept_by])
+            return *derivative_of_solution(self.sensitivity, kept, change), ""
+        except DataError as reason:
+            return *derivative_of_solution(self.sensitivity, self.outputs, change), str(reason)
+
+    def _rows(self, kept: Array) -> dict[int, Array]:
+        """Numbers as `_kept` has them by sort, in rows."""
+        found, start = {}, 0
+        for kind, cores in self.posed.groups:
+            if not kind.forgetful:
+                end = start + cores.memory.size
+                found[kind.d], start = kept[start:end].reshape(cores.memory.shape), end
+        return found
+
+    def _memory(self, s: float, along: dict[int, Array]) -> Memory | None:
+        """The memory before the step moved by s."""
+        if not along or self.memory is None:
+            return self.memory
+        found = Memory()
+        found.kept = {sort: (keys, rows + s * along[sort]) for sort, (keys, rows) in self.memory.kept.items()}
+        return found
 
     @cached_property
     def _here(self) -> list[Array]:
-        return [*self._data(numbers(self.posed.blocks)), self.q_next, self.v_next]
+        data = self._data(numbers(self.posed.blocks))
+        return [*data, self.q_next, self.v_next, self._kept(self.posed, self.z)]
 
-    def _after(self, scene: Scene, q: Array, v: Array, f: Array, mu: Array) -> list[Array]:
-        """The data of the step of a scene from another state, with forces f (n,) and coefficients mu (R,) added, and
-        the coordinates and velocities after it with the impulses of this one."""
+    def _after(self, scene: Scene, q: Array, v: Array, memory: Memory | None, f: Array, mu: Array) -> list[Array]:
+        """The data of the step of a scene from another state, with forces f (n,) and coefficients mu (R,) added; the
+        coordinates, the velocities and what contacts remember after it with the impulses of this one."""
         given = scene.instant(q, v, self.t, self.h)
         if not np.array_equal(given.key, self.instant.key):
             raise DataError("contacts come or go here")
         if f.any() or mu.any():
             given = pushed(given, f, mu)
         # Nobody needs the one before any more.
-        posed = self.beside = self.poser.pose(given, self.memory, before=self.beside)
+        posed = self.beside = self.poser.pose(given, memory, before=self.beside)
         blocks = posed.problem()
-        if blocks.size != self.z.size:
+        if not np.array_equal(posed.rows.closed, self.posed.rows.closed):
             raise DataError("contacts open or close here")
         v_next = posed.velocity(self.z)
-        return [*self._data(numbers(blocks)), scene.advance(q, v_next, self.h), v_next]
+        data = self._data(numbers(blocks))
+        return [*data, scene.advance(q, v_next, self.h), v_next, self._kept(posed, self.z)]
 
     def _data(self, given: dict[str, Array]) -> list[Array]:
         return with_rows(self.names, [given[name].copy() for name in self.names], self.z)
@@ -196,10 +262,12 @@ class SceneStep:
             return np.zeros(self.q.size)
         return slopes(lambda s: [self.scene.advance(self.q, self.v_next + s * v, self.h)], 1.0 / size)[0][0]
 
-    def _scales(self, q: Array, v: Array, f: Array, mu: Array) -> list[tuple[float, float]]:
+    def _scales(self, q: Array, v: Array, f: Array, mu: Array, memory: dict[int, Array]) -> list[tuple[float, float]]:
         """Pairs of a size and a change of what moves along a direction."""
-        here = np.concatenate([np.zeros(q.size), self.v, self.instant.f, self.instant.mu])
-        moved = np.concatenate([q, v, f, mu])
+        kept = {} if self.memory is None else self.memory.kept
+        rows = [np.nan_to_num(kept[sort][1].ravel()) for sort in memory]
+        here = np.concatenate([np.zeros(q.size), self.v, self.instant.f, self.instant.mu, *rows])
+        moved = np.concatenate([q, v, f, mu, *(x.ravel() for x in memory.values())])
         return [(float(x), float(dx)) for x, dx in zip(here, moved, strict=True) if dx] or [(0.0, 1.0)]
 
     def _coordinates(self, s: float, q: Array) -> Array:

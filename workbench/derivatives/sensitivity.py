@@ -7,7 +7,8 @@ contacts on edges this requires a P-matrix, the Schur complement of S on the bou
 are not unique; velocities may be.
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -153,6 +154,9 @@ class Sensitivity:
         change, s = change_of(self.problem, **data), self.system
         if not s.between:
             return [self._regular(change, outputs)]
+        if outputs is not None and not self._inside.count_between:
+            with suppress(DataError):
+                return [replace(self, system=self._inside)._regular(change, outputs)]
         posed = s.one_sided(change)
         found: list[Derivative] = []
         solutions, complete = _solutions(posed)
@@ -168,6 +172,11 @@ class Sensitivity:
                 found.append(one)
         # Of one solution several are found where S is nearly singular: others break a sign by less than `SOLVED`.
         return found[:1] if len(found) > 1 and self.verdict[0] is PointKind.KINK else found
+
+    @cached_property
+    def _inside(self) -> Linearised:
+        """The law at a neighbouring solution with the same velocities, at which more modes hold."""
+        return self.system.settled()
 
     def _are_same(self, one: Derivative, other: Derivative, outputs: Array | None) -> bool:
         if outputs is None:

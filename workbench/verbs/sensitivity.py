@@ -32,8 +32,8 @@ CLASSICAL = (
 """Default formulations."""
 STEP = 1e-3
 """Default step of cases [s]."""
-IN_SCENES = "coulomb", "ccp", "stewart-trinkle"
-"""The same for scenes, whose derivatives are not compiled."""
+IN_SCENES = tuple(name for name in CLASSICAL if name != "staggered")
+"""The same for scenes, where those that iterate have no derivatives."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
