@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, lu_factor, lu_solve
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, lu_factor, lu_solve
 
 AT_LOWER, BETWEEN, AT_UPPER = range(3)
 ALLOWED = 1e-7
@@ -12,30 +12,38 @@ ALLOWED = 1e-7
 I64 = types.int64
 
 
-@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, VECTOR, VECTOR, INDICES, MATRIX))
-def find_candidates(M, q, lower, upper, bounded, found):
+@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, VECTOR, VECTOR, I64, MATRIX, MATRIX, MATRIX))
+def find_candidates(M, q, lower, upper, k, S, X, found):
     """Put the solutions of lower <= y <= upper complementary to M y + q, up to rounding, into the rows of found (., n);
-    `bounded` are the unknowns with a finite bound. Returns their number, at most the rows of found, and whether none
-    was left out, as at choices whose equations are singular."""
-    n, k, count, complete = q.shape[0], bounded.shape[0], 0, 1
-    state = np.zeros(k, dtype=np.int64)
-    A, b, y, pivots = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    the first k unknowns have a finite bound. Returns their number, at most the rows of found, and whether none was left
+    out, as at choices whose equations are singular.
+
+    S (m, m + 1) is [M, q] without the unknowns behind the first m, none of them bounded, which are X (n - m, m + 1)
+    [y, 1] of the others.
+    """
+    n, m, count, complete = q.shape[0], S.shape[0], 0, 1
+    state, bounded = np.zeros(k, dtype=np.int64), np.arange(k)
+    A, b, x, y, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n), np.empty(m, dtype=np.int64)
     for i in range(k):
-        state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
+        state[i] = AT_LOWER if np.isfinite(lower[i]) else BETWEEN
     while True:
-        for i in range(n):
-            copy(M[i], A[i])
-            b[i] = -q[i]
+        for i in range(m):
+            copy(S[i, :m], A[i])
+            b[i] = -S[i, m]
         for i in range(k):
-            row = bounded[i]
             if state[i] != BETWEEN:
-                for j in range(n):
-                    A[row, j] = 1.0 if j == row else 0.0
-                b[row] = lower[row] if state[i] == AT_LOWER else upper[row]
+                for j in range(m):
+                    A[i, j] = 1.0 if j == i else 0.0
+                b[i] = lower[i] if state[i] == AT_LOWER else upper[i]
         if lu_factor(A, pivots):
             complete = 0
         else:
-            lu_solve(A, pivots, b, y)
+            lu_solve(A, pivots, b, x)
+            copy_at(x, y, 0)
+            for i in range(n - m):
+                y[m + i] = X[i, m]
+                for j in range(m):
+                    y[m + i] += X[i, j] * x[j]
             if is_within(M, q, lower, upper, bounded, state, y):
                 if count == found.shape[0]:
                     return count, 0
@@ -44,9 +52,9 @@ def find_candidates(M, q, lower, upper, bounded, found):
         i = 0
         while i < k:
             state[i] += 1
-            if state[i] <= BETWEEN or (state[i] == AT_UPPER and np.isfinite(upper[bounded[i]])):
+            if state[i] <= BETWEEN or (state[i] == AT_UPPER and np.isfinite(upper[i])):
                 break
-            state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
+            state[i] = AT_LOWER if np.isfinite(lower[i]) else BETWEEN
             i += 1
         if i == k:
             return count, complete

@@ -39,6 +39,11 @@ MOST_ROWS = 12
 """Largest number of bounded unknowns for which all one-sided derivatives are enumerated."""
 MOST_SOLUTIONS = 4096
 """Largest number of these that are kept, which redundant contacts repeat."""
+NEARLY, REGULAR = 1e-14, 1e-8
+"""Shares of the largest singular value of a matrix above which the smallest is not rounding, or solutions are known
+well."""
+ROUNDED = 1e-13
+"""Share of the terms of a sum up to which it is rounding."""
 NEAR = 1e-4
 """Relative distance up to which an answer to round-off is the solution that was given."""
 CONSISTENT = 1e-9
@@ -134,14 +139,9 @@ class Sensitivity:
         Whether it is a P-matrix does not depend on the signs of the unknowns.
         """
         s, free = self.system, self.system.free
-        S = s.S
-        if free.any():
-            inner = S[np.ix_(free, free)]
-            values = np.linalg.svd(inner, compute_uv=False)
-            if not values[-1] > 1e-14 * values[0]:
-                return None
-            S = S[np.ix_(~free, ~free)] - S[np.ix_(~free, free)] @ np.linalg.solve(inner, S[np.ix_(free, ~free)])
-        return S
+        if not _is_regular(s.S[np.ix_(free, free)], NEARLY):
+            return None
+        return _without(free, s.S, np.zeros(s.Y))[0][:, :-1]
 
     def along(self, outputs: Array | None = None, **data: Any) -> list[Derivative]:
         """All one-sided derivatives found along a change of the problem's M, q, mu, lower, upper (`change_of`).
@@ -294,12 +294,33 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
 
         found = SOLVER.solve(posed)
         return ([found.z] if found.verified else []), False
-    candidates = np.empty((MOST_SOLUTIONS, posed.size))
-    given = (np.array(x, dtype=float, order="C") for x in (posed.M, posed.q, posed.lower, posed.upper))
-    count, complete = find_candidates(*given, bounded, candidates)
-    residuals = np.array([float(posed.residual(y)) for y in candidates[:count]])
-    order = np.argsort(residuals, kind="stable")
-    return [candidates[i] for i in order if residuals[i] <= SOLVED], bool(complete)
+    order = np.concatenate([bounded, np.setdiff1d(np.arange(posed.size), bounded)])
+    M, q, lower, upper = posed.M[np.ix_(order, order)], posed.q[order], posed.lower[order], posed.upper[order]
+    free, found = np.arange(q.size) >= bounded.size, np.empty((MOST_SOLUTIONS, q.size))
+    # Each choice takes a solve, of the bounded unknowns alone where the others follow from them.
+    if not _is_regular(M[np.ix_(free, free)], REGULAR):
+        free[:] = False
+    count, complete = find_candidates(M, q, lower, upper, bounded.size, *_without(free, M, q), found)
+    candidates = found[:count, np.argsort(order)]
+    residuals = np.array([float(posed.residual(y)) for y in candidates])
+    best = np.argsort(residuals, kind="stable")
+    return [candidates[i] for i in best if residuals[i] <= SOLVED], bool(complete)
+
+
+def _is_regular(M: Array, least: float) -> bool:
+    """Return whether the smallest singular value of M, if it is not empty, exceeds this share of the largest."""
+    values = np.linalg.svd(M, compute_uv=False)
+    return not values.size or bool(values[-1] > least * values[0])
+
+
+def _without(free: NDArray[np.bool_], M: Array, q: Array) -> tuple[Array, Array]:
+    """[S, s] and X of a linear system M y + q without the unknowns that are `free`: these are X [y, 1] of the others,
+    whose rows are S y + s, in which what is left of terms that cancel is zero."""
+    both = np.column_stack([M[:, ~free], q])
+    left, X = M[np.ix_(~free, free)], -np.linalg.solve(M[np.ix_(free, free)], both[free])
+    rows, sizes = both[~free] + left @ X, np.abs(both[~free]) + np.abs(left) @ np.abs(X)
+    rows[np.abs(rows) <= ROUNDED * sizes] = 0.0
+    return rows, X
 
 
 def sensitivity_of(
