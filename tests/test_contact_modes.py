@@ -73,6 +73,13 @@ def test_a_box_that_stops_too_soon_is_told(block):
     assert lives(c) == ["Contact 0: sliding until 0.67958 s, then sticking until the end."]
 
 
+def test_the_page_says_why_a_missed_event_has_another_time_than_that_of_the_reference(block):
+    exact, missed = (block.events[block.events["role"] == role]["t"].iloc[0] for role in ("reference", "missed"))
+    assert exact - missed == pytest.approx(BLOCK.v_th / (BLOCK.mu * BLOCK.gravity), abs=2 * H)
+    words = f"sticks as soon as it slides slower than the stick threshold of {BLOCK.v_th:g} m/s, in the reference too"
+    assert words in block.html()
+
+
 def test_a_particle_flies_slides_and_sticks(particle):
     """It falls for sqrt(2 z / g), and slides until friction has used up what the impact has left."""
     exact = of(particle, role="reference")

@@ -428,6 +428,38 @@ def test_what_is_recommended_is_in_the_short_table_and_named_in_the_chart(step):
     assert {x["named"] for x in points if x["taken"]} == {True}
 
 
+def test_what_is_as_accurate_as_exact_friction_is_on_the_first_screen(step):
+    """Also a variant that is left out where others are more accurate, for want of rows."""
+    many = cost(wb.compare(step.problem, list(FORMULATIONS.names[:19])).comparison)
+    many = replace(many, trajectories=many.trajectories.iloc[:0])
+    (aside, *_) = (x.label for x in decide(many).entries if x not in shown(decide(many)))
+    good = with_rows(many, {"velocity_error": 1.0})
+    good = with_rows(good, {"velocity_error": 1e-9}, labelled(aside, "coulomb"))
+    d = decide(good)
+    assert aside in {x.label for x in shown(d)}
+    assert f"Equally accurate here: {aside} (" in recommendation(good, d)[1]
+
+
+def test_a_tie_at_rank_1_below_the_error_of_the_step_is_explained(wheel):
+    """Ranks are shared within 5 %, but at rank 1 by all errors below that of exact friction."""
+    near, far = (off(wheel, hybrid=x) for x in (0.0039, 0.0001))
+    said = [legend(x, decide(x)) for x in (near, far)]
+    assert ["at rank 1 all errors below that of exact Coulomb friction" in x for x in said] == [False, True]
+    assert [x.place for x in decide(far).entries if x.label in ("coulomb", "hybrid")] == [1, 1]
+
+
+def test_velocities_that_the_path_of_the_centre_does_not_show_are_a_doubt(wheel):
+    """A case without shapes may have several bodies, and its `centre` is one point."""
+    without = off(wheel, hybrid=0.004, phantom_inertia=0.004)
+    alike = with_rows(without, {"velocity_error": 0.01, "velocity_discretisation": 0.01, "velocity_reference": 0.0})
+    unseen = with_rows(alike, {"velocity_error": 0.05}, labelled("hybrid", "box"))
+    words = "the velocity error of hybrid exceeds that of exact Coulomb friction"
+    assert [words in confidence(x, decide(x)) for x in (alike, unseen)] == [False, True]
+    # Where the shapes are known, all bodies have their paths.
+    shown_too = replace(unseen, motion=wheel.motion)
+    assert words not in confidence(shown_too, decide(shown_too))
+
+
 def test_a_problem_is_decided_by_its_velocity(step):
     d = decide(step)
     assert d.error.name == "velocity_error"

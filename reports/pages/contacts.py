@@ -27,6 +27,7 @@ def _of_case(c: Comparison) -> dict[str, Any]:
     return {
         "lives": lives(c), "events": events[:MOST_EVENTS], "left": max(0, len(events) - MOST_EVENTS),
         "exact": c.settings.reference == EVENTS, "apart": apart_cells(c),
+        "v_th": f"{c.case.v_th:g}" if c.case else "",
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from workbench.builtin.reports.text.conclusions import CLEAR, NAMED, capital, fe
 from workbench.builtin.reports.text.mechanisms import FRICTION_LAW, errs
 from workbench.builtin.reports.text.scenes import ANY_BODY, body, far, symptoms_of
 from workbench.comparison.cost import SAME_COST, SAME_COST_ONCE
-from workbench.comparison.decision import LEAST, TIED, Decision, Entry, amount, shown
+from workbench.comparison.decision import LEAST, NEGLIGIBLE, TIED, Decision, Entry, amount, apart, shown
 from workbench.comparison.families import BOX, CONE, POLYGON, SOFT, family
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.horizon import PERTURBATION
@@ -296,11 +296,31 @@ def confidence(c: Comparison, d: Decision) -> str:
         parts.append(sensitive)
     if d.coarse:
         doubts.append(f"the time step alone causes an error of {amount(d.own, d.error)}")
+    if unseen := _faster_than_seen(c, d):
+        doubts.append(
+            f"the velocity error of {few(unseen)} exceeds that of exact Coulomb friction, which the distance of the "
+            "case's `centre` does not show"
+        )
     why = f", because {listed(doubts)}" if doubts else ""
     words = "; ".join(parts)
     level = "low" if chance or d.coarse else ("high", "medium", "low")[min(len(doubts), 2)]
     found = f"Confidence: {level}{why}."
     return f"{found} {capital(words)}." if words else found
+
+
+def _faster_than_seen(c: Comparison, d: Decision) -> list[str]:
+    """Return the labels at the first place whose velocities are less accurate than those of exact Coulomb friction.
+
+    Only of a case without shapes, which may have more bodies than its `centre` has points.
+    """
+    if c.case is None or c.motion is not None:
+        return []
+    found = []
+    for x in d.first:
+        error, *own = (x.row.get(f"velocity_{part}", np.nan) for part in ("error", "discretisation", "reference"))
+        if error > max(CLEAR * np.nansum(own), NEGLIGIBLE):
+            found += [x.label, *x.alike]
+    return found
 
 
 def _growth(c: Comparison, d: Decision) -> float:
@@ -386,7 +406,9 @@ def cross_checks(c: Comparison) -> str:
 def legend(c: Comparison, d: Decision) -> str:
     """Explain the columns of the table: error, ties and cost."""
     more = f" or {amount(d.known, d.error)}" if d.known > TIED * max(np.nan_to_num(d.own), LEAST) else ""
-    tie = f'; "=" marks ties, within {100 * TIED:g} %{more}'
+    lower = any(x.error < d.own - apart(d.own, d.known) for x in d.entries)
+    first = ", and at rank 1 all errors below that of exact Coulomb friction" if lower else ""
+    tie = f'; "=" marks ties, within {100 * TIED:g} %{more}{first}'
     if c.case is not None:
         start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
         what = f"largest distance of a body's centre from the reference path, {start:g} to {end:g} s"

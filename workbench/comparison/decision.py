@@ -48,7 +48,8 @@ ASIDE = (
     "comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "mujoco-noslip",
     "sap",
 )  # fmt: skip
-"""Formulations left out first if there are too many: variants of engines, and near duplicates of others."""
+"""Formulations left out first if there are too many and others are more accurate: variants of engines, and near
+duplicates of others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +268,7 @@ def shown(d: Decision) -> list[Entry]:
     advised = [x for x in (d.taken, d.near_miss) if x is not None]
     for label in ASIDE:
         if len(found) > room:
-            found = [x for x in found if x.row["formulation"] != label or x.alike or x in advised]
+            found = [x for x in found if x.row["formulation"] != label or x.alike or x.place == 1 or x in advised]
     others = [x for x in found if x not in advised][: max(0, room - len(advised))]
     return [x for x in found if x in advised or x in others]
 
