@@ -386,6 +386,25 @@ def test_whoever_closes_the_pipe_of_a_table_has_seen_enough(monkeypatch):
         terminal.wide_console().print("a row")
 
 
+def test_a_terminal_without_greek_letters_shows_their_escapes():
+    """What was computed is not lost in the last line, as in a C locale or in a pipe on Windows."""
+    words = [sys.executable, "-m", "workbench", "show", "coulomb"]
+    with_ascii = os.environ | {"PYTHONIOENCODING": "ascii"}
+    found = subprocess.run(words, env=with_ascii, capture_output=True, text=True, timeout=300, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "M v\\u207a" in found.stdout
+
+
+def test_entries_of_long_arrays_are_listed_as_a_range(capsys):
+    assert main(["sensitivity", "packing", "--of", "x", "--to", "mu"]) == 2
+    found = capsys.readouterr().err
+    assert re.fullmatch(
+        r"workbench: unknown output 'x'; known: energy, q\[0\] to q\[\d+\], v\[0\] to v\[\d+\]\n", found
+    )
+    assert main(["sensitivity", "block", "--of", "xx", "--to", "mu"]) == 2
+    assert "q[0], q[1], q[2], v[0], v[1], v[2]" in capsys.readouterr().err
+
+
 def test_check_of_a_formulation_on_a_case(capsys):
     assert main(["check", "--case", "pushed-box", "-f", "phantom-inertia", "--time-limit", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -233,6 +233,13 @@ def test_what_has_no_derivative_or_a_plain_one_is_one_line(arguments, words, cap
     assert words in lines
 
 
+def test_tangents_of_rounding_errors_overflow_without_a_word(tmp_path, capsys):
+    """Their reach has no bound: at some speeds the block's height under the CCP has a derivative of 1e-310."""
+    words = ["sensitivity", "block", "-f", "ccp", "--of", "x", "--to", "speed", "--quiet", "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_derivative_within_rounding_is_zero():
     """A box that is pushed stays on the ground whatever its friction: the rest is rounding of its velocity."""
     found = wb.sensitivity("pushed-box", ["coulomb"], of="v[2]", to="mu", duration=3e-3)

@@ -1,6 +1,7 @@
 """The command line. Heavy imports happen inside the commands."""
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -72,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     # Matrices are small and work is distributed to processes: BLAS threads would wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # As on stderr: a terminal or a pipe may have no sign for μ, and the work is done when that shows.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with _signals_exit():
             options = parsed(arguments)

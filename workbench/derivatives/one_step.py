@@ -357,7 +357,9 @@ class Direction:
         for x, dx in zip(state, self.state, strict=True):
             far = np.abs(dx) > 0
             if far.any():
-                least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
+                # Along a direction of rounding errors the length has no bound.
+                with np.errstate(over="ignore"):
+                    least = min(least, float(((1.0 + np.abs(x[far])) / np.abs(dx[far])).min()))
         return least
 
 

@@ -326,7 +326,7 @@ class Formulation:
             with warnings.catch_warnings():
                 # Between vectors CVXPY reads * as a scalar product, warns, and continues; that is hardly what was
                 # meant.
-                warnings.filterwarnings("error", message="This use of ``\\*`` has resulted in matrix multiplication")
+                warnings.filterwarnings("error", message=r"\s*This use of ``\*`` has resulted")
                 declaration = self.build(s, **_arguments(self.build, self.options))
         except WorkbenchError:
             raise

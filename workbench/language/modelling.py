@@ -351,7 +351,12 @@ def declare(
     """
     for relation in relations:
         if not isinstance(relation, Relation):
-            raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
+            what = (
+                "put a * before several, as in *s.bilateral(v)"
+                if isinstance(relation, tuple)
+                else "use equals(...) or complements(...)"
+            )
+            raise ModellingError(f"declare: {relation!r} is not a relation; {what}")
     if recover is None:
         raise ModellingError("declare: recover is missing; name the answer, as in recover=dict(v=v, p_n=p_n, p_t=p_t)")
     recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}

@@ -3,9 +3,12 @@
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 
 NEAR = 0.55
 """Similarity at which a name is suggested for a mistyped one: 'boks' and 'box' have 0.57."""
+FEW = 3
+"""Number of entries of an array up to which a message lists them one by one."""
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -52,4 +55,16 @@ class UnknownNameError(WorkbenchError):
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         # The name precedes its owner: unknown option 'axis' of box.
         what, of, owner = kind.partition(" of ")
-        super().__init__(f"unknown {what} '{name}'{of}{owner}; {meant(name, known)}known: {', '.join(known)}")
+        super().__init__(
+            f"unknown {what} '{name}'{of}{owner}; {meant(name, known)}known: {', '.join(_in_short(known))}"
+        )
+
+
+def _in_short(names: list[str]) -> list[str]:
+    """Return the names, where more than a few entries of an array follow each other as one: q[0] to q[6]."""
+    found: list[str] = []
+    for array, of in groupby(names, lambda name: name.partition("[")[0] if name.endswith("]") else name):
+        entries = list(of)
+        numbered = entries == [f"{array}[{i}]" for i in range(len(entries))]
+        found += [f"{entries[0]} to {entries[-1]}"] if numbered and len(entries) > FEW else entries
+    return found

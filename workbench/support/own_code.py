@@ -51,6 +51,16 @@ def load_file(place: str) -> ModuleType:
     return module
 
 
+def place_of(error: BaseException) -> str:
+    """Return the last line of a user's file through which an error came: "slope.py, line 12: "; "" if there is none."""
+    through = [
+        f"{Path(frame.f_code.co_filename).name}, line {line}: "
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").startswith(PREFIX)
+    ]
+    return through[-1] if through else ""
+
+
 def reason_of(error: BaseException, file: str = "") -> str:
     """Return an exception in one line, with the line of `file` that raised it."""
     if isinstance(error, WorkbenchError):

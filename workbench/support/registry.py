@@ -91,7 +91,7 @@ class Registry(Sequence):
             raise UnknownNameError(f"{self.kind} of {place}", attribute, list(own or here))
         missing = sorted(getattr(thing, "__abstractmethods__", ()))
         if missing:
-            raise WorkbenchError(f"{place}:{attribute} lacks {', '.join(missing)}; a {self.kind} needs them")
+            raise WorkbenchError(f"{place}:{attribute} lacks {', '.join(missing)}, which a {self.kind} needs")
         if not self.is_one(thing):
             raise WorkbenchError(f"{place}:{attribute} is a {type(thing).__name__}; a {self.kind} is needed")
         return thing
