@@ -84,10 +84,10 @@ def measurements(frame: pd.DataFrame) -> Measurements:
         # What has an imaginary part would lose it without a word.
         numbers = frame.to_numpy().astype(float, casting="safe" if np.iscomplexobj(frame.to_numpy()) else "unsafe")
     except (TypeError, ValueError):
-        raise DataError("an entry of the measurements is no number") from None
+        raise DataError(f"an entry of the measurements is no number{_first_other(frame)}") from None
     t = numbers[:, frame.columns.get_loc("t")]
-    if not (len(t) > 1 and np.isfinite(t).all() and t[0] >= 0 and (np.diff(t) > 0).all()):
-        raise DataError("times t are needed that rise, from 0 or later, two at least")
+    if wrong := _not_rising(t):
+        raise DataError(f"times t are needed that rise, from 0 or later, two at least; {wrong}")
     names = tuple(str(c) for c in frame.columns if c != "t")
     values = np.delete(numbers, frame.columns.get_loc("t"), axis=1)
     sizes = np.abs(values[~np.isnan(values)])
@@ -96,6 +96,32 @@ def measurements(frame: pd.DataFrame) -> Measurements:
         raise DataError(f"measurements are beyond {LARGEST:g}, infinite, or all missing")
     spread = np.array([np.nanstd(x) if np.isfinite(x).any() else 1.0 for x in values.T])
     return Measurements(t, names, values, np.where(spread > CONSTANT * sizes.max(), spread, 1.0))
+
+
+def _first_other(frame: pd.DataFrame) -> str:
+    """Return the first entry that is no number, its column, and its row counted from 1."""
+    for name in frame:
+        for row, x in enumerate(frame[name], start=1):
+            try:
+                float(x)
+            except (TypeError, ValueError):
+                return f": '{str(x)[:40]}' in row {row} of column '{str(name)[:40]}'"
+    return ""
+
+
+def _not_rising(t: Array) -> str:
+    """Return what is wrong with times; rows are counted from 1."""
+    if len(t) < 2:
+        return f"here is {len(t) or 'none'}"
+    if not np.isfinite(t).all():
+        row = int(np.argmin(np.isfinite(t)))
+        return f"row {row + 1} has t = {t[row]:g}"
+    if t[0] < 0:
+        return f"row 1 has t = {t[0]:g}, before the motion begins"
+    falls = np.flatnonzero(np.diff(t) <= 0)
+    return (
+        f"rows {falls[0] + 1} and {falls[0] + 2} have t = {t[falls[0]]:g} and {t[falls[0] + 1]:g}" if falls.size else ""
+    )
 
 
 @dataclass(frozen=True, eq=False)
