@@ -214,6 +214,16 @@ def test_nothing_is_unpickled(tmp_path):
     assert "object" in refusal(tmp_path / "a.npz")
 
 
+def test_a_sparse_archive_of_scipy_is_refused_with_the_format_that_is_read(tmp_path):
+    A = scipy.sparse.csr_array(M)
+    scipy.sparse.save_npz(tmp_path / "a.npz", A)
+    assert "a.npz is a sparse matrix of SciPy; save it by scipy.io.mmwrite('matrix.mtx', A)" in refusal(
+        tmp_path / "a.npz"
+    )
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", A)
+    assert np.array_equal(read_problem(tmp_path / "matrix.mtx")[0].values, M)
+
+
 def test_archives_that_lie(tmp_path):
     def archive(**members: bytes):
         path = tmp_path / "a.npz"

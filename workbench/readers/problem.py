@@ -29,6 +29,8 @@ LARGEST_FILE = 500_000_000
 """Largest size of a MATLAB file [bytes]."""
 INTERVALS = (("mid", "rad"), ("midpoint", "radius"))
 """Names of midpoints and radii in an archive."""
+SCIPY = {"indices", "indptr", "shape", "data", "format"}
+"""Names of the arrays in an archive that scipy.sparse.save_npz writes, of compressed rows or columns."""
 _WRITTEN_OUT = re.compile(r"\s*([^\W\d]\w*\s*=\s*)?((np\.|numpy\.)?(array|matrix|Matrix)\s*\(\s*)?[\[{]")
 _MEMBER = re.compile(r"(.+\.(?:npz|mat)):([^:/\\]+)", re.IGNORECASE)
 
@@ -201,6 +203,11 @@ def _npz(path: str | Path, wanted: str, vector: bool) -> tuple[Matrix, Matrix | 
                     with archive.open(members[key]) as member:
                         return parse_npy(member, members[key].file_size, f"{name}, {key}", vector or key == "q")  # type: ignore[arg-type]
 
+                if members.keys() >= SCIPY:
+                    raise DataError(
+                        f"{name} is a sparse matrix of SciPy; save it by scipy.io.mmwrite('matrix.mtx', A) or "
+                        "np.savez(..., M=A.toarray())"
+                    )
                 return _named(list(members), read, wanted, name)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise unreadable(name, error) from None
