@@ -122,7 +122,9 @@ def test_what_is_refused_has_the_reason_and_what_comes_late_another(monkeypatch)
     monkeypatch.setattr(time, "time", lambda: 5.0)
     assert tried(trial(Thrower(), until=5.0), BOX).reason == ""
     for thrower in (Thrower(), Thrower(refused="it is refused")):
-        assert tried(trial(thrower, until=4.9), BOX).reason == "the time limit was reached before it was finished"
+        assert tried(trial(thrower, until=4.9), BOX).reason == (
+            "the time limit was reached before it was finished; allow more seconds"
+        )
 
 
 def test_shorter_recordings_end_in_what_is_not_defined():

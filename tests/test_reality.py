@@ -232,8 +232,11 @@ def test_what_is_finished_is_kept_to_the_last_bit_and_what_ran_out_of_time_is_do
     given = {"rows": ("rigid",), "share": 0.5, "members": 1, "mu": (0.1, 0.4), "e": (0.0, 0.3), "kept": tmp_path}
     one, asked = wb.reality(folder, ["box", "phantom-inertia"], **given), []
     monkeypatch.setattr(kept, "tried", lambda trial, x: asked.append(x.label) or Outcome(x, "not now"))
-    two = wb.reality(folder, ["box", "phantom-inertia", "ccp"], **given)
+    said: list[tuple[str, int, int]] = []
+    two = wb.reality(folder, ["box", "phantom-inertia", "ccp"], **given, progress=lambda *report: said.append(report))
     assert asked == ["ccp"]
+    # From before the first one on.
+    assert said == [("predicting the recordings", k, 4) for k in range(5)]
     for x, y in zip(one.outcomes, two.outcomes[:3], strict=True):
         assert (x.subject.label, x.mu, x.e, x.failures) == (y.subject.label, y.mu, y.e, y.failures) or x.reason
         for name in kept.ARRAYS:

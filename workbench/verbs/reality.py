@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 EXACT = "coulomb"
 MOST_TRACKS = 8
 """Number of predictions that are shown with a recording."""
+PREDICTING = "predicting the recordings"
+"""What progress is called, from the first formulation on."""
 SUBSTEPS = 4
 """Number of steps from one sample to the next."""
 
@@ -131,7 +133,7 @@ def reality(
     outcomes = tuple(_outcomes(trial, subjects, None if kept is None else path_of("kept", kept), workers, progress))
     if outcomes[0].reason:
         raise WorkbenchError(
-            f"{outcomes[0].subject.label}, which all are paired with, has no answer: {outcomes[0].reason}"
+            f"{outcomes[0].subject.label}, with which all are compared, has no answer: {outcomes[0].reason}"
         )
     facts = {
         "folder": Path(folder).name, "source": found.description.source, "recordings": len(found.recordings),
@@ -205,8 +207,10 @@ def _outcomes(
     trials = [trial, *(changed(trial, members=0) for _ in subjects[1:])]
     units = {key_of(*unit): unit for unit in zip(trials, subjects, strict=True)}
     found: dict[str, Outcome] = {}
+    if progress:
+        progress(PREDICTING, 0, len(units))
     for key, rows in kept_or_made(units, tried_as_text, folder, workers):
         found[key] = outcome_of(units[key][1], rows)
         if progress:
-            progress(f"{len(found)} of {len(units)} subjects", len(found), len(units))
+            progress(PREDICTING, len(found), len(units))
     return [found[key] for key in units]

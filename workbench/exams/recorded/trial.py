@@ -94,7 +94,7 @@ def tried(trial: RealityTrial, subject: Subject) -> Outcome:
 
     def in_time(_: int) -> None:
         if time.time() > trial.until:
-            raise TimeOverError("the time limit was reached before it was finished")
+            raise TimeOverError("the time limit was reached before it was finished; allow more seconds")
 
     try:
         in_time(0)
