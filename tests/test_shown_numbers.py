@@ -12,6 +12,7 @@ from workbench.builtin.reports.figures.grains import stills
 from workbench.builtin.reports.figures.sensitivity import figures as sensitivity
 from workbench.builtin.reports.pages import study
 from workbench.builtin.reports.text.sensitivity import sentences
+from workbench.comparison.derivatives import EVENT_DRIVEN
 from workbench.comparison.scenes.flow import Moving
 
 
@@ -49,6 +50,20 @@ def test_a_tangent_has_the_slope_of_the_derivative_and_touches_its_curve():
     assert rise / run == pytest.approx(6.0 * 0.3)
     assert tangent["at"] + 0.5 * run == pytest.approx(0.3)
     assert tangent["value"] + 0.5 * rise == pytest.approx(3.0 * 0.3**2)
+
+
+def test_the_motion_is_told_from_coulomb_s_law_that_lies_on_it():
+    at = np.linspace(0.2, 0.4, 5)
+    rows = pd.DataFrame({"at": at, "value": at, "derivative": 1.0, "kinks": 0, "jumps": 0})
+    both = pd.concat([rows.assign(formulation=x) for x in (EVENT_DRIVEN, "coulomb")]).assign(parameter="mu", output="x")
+    (figure,) = sensitivity(both)
+    line = figure.chart.to_dict()["layer"][0]["encoding"]
+    scale = line["color"]["scale"]
+    assert scale["domain"] == [EVENT_DRIVEN, "coulomb"]
+    assert len(set(scale["range"])) == 2
+    # The wide line is drawn first, below the other one.
+    assert EVENT_DRIVEN in line["strokeWidth"]["condition"]["test"]
+    assert line["strokeWidth"]["condition"]["value"] > line["strokeWidth"]["value"]
 
 
 def test_difference_quotients_are_told_to_differ_by_the_largest_difference():

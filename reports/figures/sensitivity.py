@@ -8,8 +8,10 @@ from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Figure, shor
 from workbench.builtin.reports.figures.styles import dashes, palette
 from workbench.comparison.derivatives import EVENT_DRIVEN
 
-REFERENCE = "coulomb"
-"""The formulation whose style the motion itself has."""
+REFERENCE = "uncertainty of the reference"
+"""What the motion itself has the grey of."""
+WIDTHS = 5.0, 1.8
+"""Widths of the line of the motion and of those of formulations, which often lie on it."""
 TANGENT = 0.35
 """Half length of a tangent, as a share of the sampled range's half."""
 
@@ -35,7 +37,9 @@ def _figure(rows: pd.DataFrame, parameter: str, output: str, k: int) -> Figure:
     y = alt.Y("value:Q", title=f"{output} at the end of the motion", scale=alt.Scale(zero=False))
     drawn = rows.assign(at=rows["at"].map(short), value=rows["value"].map(short)).dropna(subset=["value"])
     drawn = drawn[["formulation", "at", "value", "kinks", "jumps"]]
-    line = alt.Chart(drawn).mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash)
+    of_motion = alt.datum.formulation == EVENT_DRIVEN
+    width = alt.condition(of_motion, *(alt.value(x) for x in WIDTHS))
+    line = alt.Chart(drawn).mark_line().encode(x=x, y=y, color=colour, strokeDash=dash, strokeWidth=width)
     marked = drawn[(drawn["kinks"] > 0) | (drawn["jumps"] > 0)]
     tips = ["formulation:N", "at:Q", "kinks:Q", "jumps:Q"]
     circles = alt.Chart(marked).mark_point(size=60, filled=False).encode(x=x, y=y, color=colour, tooltip=tips)
