@@ -63,6 +63,7 @@ def test_a_thrown_box_moves_with_friction_mass_velocity_and_forces(tmp_path):
         ("hopper", "sap", "hull", 60),
         ("quadruped", "ccp", "back", 40),
         ("quadruped", "hybrid", "back", 40),
+        ("gripper", "coulomb", "finger_left", 8),
     ],
 )
 def test_robots_move_with_their_parameters(model, label, body, steps):

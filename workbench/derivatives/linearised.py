@@ -102,12 +102,15 @@ def find_columns(s):
             s.low[Y - 1] = 0.0 if mode == LEAVES_LOWER else -np.inf
             s.high[Y - 1] = 0.0 if mode == LEAVES_UPPER else np.inf
             s.loose[Y - 1] = k if mode == LOOSE else -1
-        elif mode in (STICKS, NOTHING):
+        elif mode == STICKS:
+            for a in range(first, end):
+                Y = begin_column(s, Y, k, a, a + 1)
+                s.R[Y - 1, a] = s.L[Y - 1, a] = 1.0
+        elif mode == NOTHING:
             for a in range(first, end):
                 Y = begin_column(s, Y, k, first, end)
                 s.R[Y - 1, a] = s.L[Y - 1, a] = 1.0
-                if mode == NOTHING:
-                    s.law[Y - 1], s.mu_y[Y - 1], s.begins[Y - 1] = law, mu, a == first
+                s.law[Y - 1], s.mu_y[Y - 1], s.begins[Y - 1] = law, mu, a == first
         else:
             Y = find_sliding(s, Y, k, first + (law != DISC), end)
     return Y
@@ -221,8 +224,8 @@ def due_to_sources(s, a, left, mu, low, high):
 
 @kernel(types.boolean(SYSTEM))
 def settle(s):
-    """Give rows of an LCP or MLCP that are between two modes those that they have at a neighbouring solution; return
-    whether all modes hold there.
+    """Give rows with bounds that are between two modes those that they have at a neighbouring solution; return whether
+    all modes hold there. Contacts of cones have to stick or to be open.
 
     Methods return vertices of a set of solutions. There some facets of a friction polygon that sticks do not bear,
     although they could, and slacks of open contacts are the smallest possible. In the inside of the set all modes hold,
@@ -232,7 +235,7 @@ def settle(s):
     X = s.x.shape[0]
     mode, inwards, unit, rate = scratch_indices(X), scratch(X), scratch(X), scratch(X)
     for i in range(s.cone.shape[0]):
-        if s.cone[i] != NO_CONE:
+        if s.cone[i] != NO_CONE and s.mode[s.first[i]] not in (STICKS, OPEN):
             return False
     for k in range(X):
         if s.mode[k] == LOOSE:
