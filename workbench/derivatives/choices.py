@@ -12,29 +12,30 @@ ALLOWED = 1e-7
 I64 = types.int64
 
 
-@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, VECTOR, VECTOR, I64, MATRIX, MATRIX, MATRIX))
-def find_candidates(M, q, lower, upper, k, S, X, found):
+@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, VECTOR, VECTOR, INDICES, MATRIX, MATRIX, MATRIX))
+def find_candidates(M, q, lower, upper, bounded, S, X, found):
     """Put the solutions of lower <= y <= upper complementary to M y + q, up to rounding, into the rows of found (., n);
-    the first k unknowns have a finite bound. Returns their number, at most the rows of found, and whether none was left
-    out, as at choices whose equations are singular.
+    `bounded` are the unknowns with a finite bound. Returns their number, at most the rows of found, and whether none
+    was left out, as at choices whose equations are singular.
 
     S (m, m + 1) is [M, q] without the unknowns behind the first m, none of them bounded, which are X (n - m, m + 1)
     [y, 1] of the others.
     """
-    n, m, count, complete = q.shape[0], S.shape[0], 0, 1
-    state, bounded = np.zeros(k, dtype=np.int64), np.arange(k)
+    n, m, k, count, complete = q.shape[0], S.shape[0], bounded.shape[0], 0, 1
+    state = np.zeros(k, dtype=np.int64)
     A, b, x, y, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n), np.empty(m, dtype=np.int64)
     for i in range(k):
-        state[i] = AT_LOWER if np.isfinite(lower[i]) else BETWEEN
+        state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
     while True:
         for i in range(m):
             copy(S[i, :m], A[i])
             b[i] = -S[i, m]
         for i in range(k):
+            row = bounded[i]
             if state[i] != BETWEEN:
                 for j in range(m):
-                    A[i, j] = 1.0 if j == i else 0.0
-                b[i] = lower[i] if state[i] == AT_LOWER else upper[i]
+                    A[row, j] = 1.0 if j == row else 0.0
+                b[row] = lower[row] if state[i] == AT_LOWER else upper[row]
         if lu_factor(A, pivots):
             complete = 0
         else:
@@ -52,9 +53,9 @@ def find_candidates(M, q, lower, upper, k, S, X, found):
         i = 0
         while i < k:
             state[i] += 1
-            if state[i] <= BETWEEN or (state[i] == AT_UPPER and np.isfinite(upper[i])):
+            if state[i] <= BETWEEN or (state[i] == AT_UPPER and np.isfinite(upper[bounded[i]])):
                 break
-            state[i] = AT_LOWER if np.isfinite(lower[i]) else BETWEEN
+            state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
             i += 1
         if i == k:
             return count, complete

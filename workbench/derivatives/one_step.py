@@ -444,19 +444,21 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         """Whether own data jump, which need not show in the next problem, as where passes of another kind begin."""
         return slopes(lambda s: [own(s)], reach)[1]
 
-    def solution(at: LinearisedStep, own: Callable[[float], Array], unit: float) -> Array:
-        """dz of a pass with these own data of a number of this unit; records kinks, and data that jump or are noisy."""
+    def solution(at: LinearisedStep, own: Callable[[float], Array], unit: float, repeats: bool = False) -> Array:
+        """dz of a pass with these own data of a number of this unit; records data that jump or are noisy, and kinks
+        unless the pass is to be repeated."""
         if at.sensitivity is None:
             return np.zeros(0)
         sizes = [size_of(x) for x in posed(0.0, own)]
         change, rough = slopes(lambda s: with_rows(step.names, posed(s, own), at.z), unit, sizes, gaps)
         try:
-            found, kink = derivative_of_solution(at.sensitivity, at.outputs, by_name(step.names, change, at.z))
+            along = by_name(step.names, change, at.z)
+            found = derivative_of_solution(at.sensitivity, at.outputs, along)
         except DataError:
             if rough:
                 raise DataError(JUMP) from None
             raise
-        noted[0] |= kink
+        noted[0] |= not repeats and is_one_sided(at.sensitivity, at.outputs, along, found)
         noted[1] |= rough or at.is_rough
         return found
 
@@ -469,7 +471,7 @@ def carried_by_differences(step: Step, x: LinearisedStep, t: Direction) -> Carri
         """The tangents of the own data and of the outputs after a pass, from those of the own data before it."""
         noted[:] = [False, x.is_rough]
         along = straight(own)
-        dz = solution(x, along, reach)
+        dz = solution(x, along, reach, repeats=True)
 
         def all_after(s: float) -> list[Array]:
             posed(s, along)
@@ -541,7 +543,9 @@ def carried_by_tape(step: Step, x: LinearisedStep, t: Direction, data: Array) ->
     dz, is_kink = np.zeros(0), False
     if x.sensitivity is not None:
         changes = change_along(work, rows)
-        dz, is_kink = derivative_of_solution(x.sensitivity, x.outputs, {name: changes[name] for name in step.names})
+        change = {name: changes[name] for name in step.names}
+        dz = derivative_of_solution(x.sensitivity, x.outputs, change)
+        is_kink = is_one_sided(x.sensitivity, x.outputs, change, dz)
     work.z[:] = x.z
     carry_back(work)
     out, v = outputs_along(work, rows, dz), work.out[:n].copy()
@@ -636,19 +640,24 @@ def by_name(names: Sequence[str], change: Sequence[Array], z: Array) -> dict[str
     return {name: x - change[0] @ z if name == "q" else x for name, x in zip(names, change, strict=True)}
 
 
-def derivative_of_solution(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> tuple[Array, bool]:
-    """dz along a change, and whether it is one-sided. Raises DataError where outputs have no derivative."""
-    right = s.along(outputs, **change)
-    if len(right) != 1:
-        raise DataError(f"{len(right)} neighbouring solutions" if right else "no neighbouring solution")
+def derivative_of_solution(s: Sensitivity, outputs: Array, change: dict[str, Array]) -> Array:
+    """dz along a change. Raises DataError where outputs have no derivative."""
+    found = s.along(outputs, **change)
+    if len(found) != 1:
+        raise DataError(f"{len(found)} neighbouring solutions" if found else "no neighbouring solution")
+    return found[0].z
+
+
+def is_one_sided(s: Sensitivity, outputs: Array, change: dict[str, Array], dz: Array) -> bool:
+    """Whether the outputs' derivative along a change, that of dz, is another one than against it."""
     if not s.system.between:
-        return right[0].z, False
+        return False
     try:
         left = s.along(outputs, **{name: -value for name, value in change.items()})
     except DataError:
         # None was found behind, as at mu = 0.
-        return right[0].z, True
+        return True
     both = len(left) == 1
-    a, b = outputs @ right[0].z, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
-    size = (np.abs(outputs) @ np.abs(right[0].z)).max(initial=0.0)
-    return right[0].z, not (both and np.abs(a - b).max(initial=0.0) <= 1e-7 * max(size, np.abs(a).max(initial=0.0)))
+    a, b = outputs @ dz, -(outputs @ left[0].z) if both else np.full(outputs.shape[0], np.inf)
+    size = (np.abs(outputs) @ np.abs(dz)).max(initial=0.0)
+    return not (both and np.abs(a - b).max(initial=0.0) <= 1e-7 * max(size, np.abs(a).max(initial=0.0)))

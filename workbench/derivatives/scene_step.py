@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.algorithms.escalation import default_solver
 from workbench.derivatives.differences import differences, size_of, slopes
-from workbench.derivatives.one_step import DATA, by_name, derivative_of_solution, with_rows
+from workbench.derivatives.one_step import DATA, by_name, derivative_of_solution, is_one_sided, with_rows
 from workbench.derivatives.sensitivity import Sensitivity, sensitivity_of
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import pushed
@@ -205,13 +205,15 @@ class SceneStep:
         remember of it is not determined, if it is not."""
         if self.sensitivity is None:
             return np.zeros(0), False, ""
-        if not self.sorts:
-            return *derivative_of_solution(self.sensitivity, self.outputs, change), ""
+        outputs, undetermined = np.vstack([self.outputs, self._kept_by]) if self.sorts else self.outputs, ""
         try:
-            kept = np.vstack([self.outputs, self._kept_by])
-            return *derivative_of_solution(self.sensitivity, kept, change), ""
+            dz = derivative_of_solution(self.sensitivity, outputs, change)
         except DataError as reason:
-            return *derivative_of_solution(self.sensitivity, self.outputs, change), str(reason)
+            if not self.sorts:
+                raise
+            outputs, undetermined = self.outputs, str(reason)
+            dz = derivative_of_solution(self.sensitivity, outputs, change)
+        return dz, is_one_sided(self.sensitivity, outputs, change, dz), undetermined
 
     def _rows(self, kept: Array) -> dict[int, Array]:
         """Numbers as `_kept` has them by sort, in rows."""

@@ -294,13 +294,15 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
 
         found = SOLVER.solve(posed)
         return ([found.z] if found.verified else []), False
-    order = np.concatenate([bounded, np.setdiff1d(np.arange(posed.size), bounded)])
-    M, q, lower, upper = posed.M[np.ix_(order, order)], posed.q[order], posed.lower[order], posed.upper[order]
-    free, found = np.arange(q.size) >= bounded.size, np.empty((MOST_SOLUTIONS, q.size))
     # Each choice takes a solve, of the bounded unknowns alone where the others follow from them.
-    if not _is_regular(M[np.ix_(free, free)], REGULAR):
-        free[:] = False
-    count, complete = find_candidates(M, q, lower, upper, bounded.size, *_without(free, M, q), found)
+    free = np.setdiff1d(np.arange(posed.size), bounded)
+    if _is_regular(posed.M[np.ix_(free, free)], REGULAR):
+        order, left, bounded = np.concatenate([bounded, free]), bounded.size, np.arange(bounded.size)
+    else:
+        order, left = np.arange(posed.size), posed.size
+    M, q, lower, upper = posed.M[np.ix_(order, order)], posed.q[order], posed.lower[order], posed.upper[order]
+    found = np.empty((MOST_SOLUTIONS, q.size))
+    count, complete = find_candidates(M, q, lower, upper, bounded, *_without(np.arange(q.size) >= left, M, q), found)
     candidates = found[:count, np.argsort(order)]
     residuals = np.array([float(posed.residual(y)) for y in candidates])
     best = np.argsort(residuals, kind="stable")
