@@ -22,10 +22,14 @@ def find_candidates(M, q, lower, upper, bounded, S, X, found):
     [y, 1] of the others.
     """
     n, m, k, count, complete = q.shape[0], S.shape[0], bounded.shape[0], 0, 1
-    state = np.zeros(k, dtype=np.int64)
+    state, empty = np.zeros(k, dtype=np.int64), np.ones(k, dtype=np.int64)
     A, b, x, y, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(n), np.empty(m, dtype=np.int64)
     for i in range(k):
         state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
+        for j in range(m):
+            empty[i] = 0 if S[bounded[i], j] != 0.0 else empty[i]
+        # A row of zeros determines no unknown between its bounds.
+        complete = 0 if empty[i] else complete
     while True:
         for i in range(m):
             copy(S[i, :m], A[i])
@@ -52,7 +56,7 @@ def find_candidates(M, q, lower, upper, bounded, S, X, found):
                 count += 1
         i = 0
         while i < k:
-            state[i] += 1
+            state[i] += 2 if empty[i] and state[i] == AT_LOWER else 1
             if state[i] <= BETWEEN or (state[i] == AT_UPPER and np.isfinite(upper[bounded[i]])):
                 break
             state[i] = AT_LOWER if np.isfinite(lower[bounded[i]]) else BETWEEN
