@@ -6,6 +6,7 @@ of their own, and every internal link is followed. Code blocks are run, and page
 
 import argparse
 import gc
+import os
 import shutil
 import sys
 import tempfile
@@ -15,6 +16,9 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic
+
+# Each worker has one processor; idle threads of a linear algebra library would take turns waiting on it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from docs.site import links
 from docs.site.gallery import COMPARED, page_of
