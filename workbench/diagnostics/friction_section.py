@@ -8,7 +8,7 @@ of radius mu. Its support function is a linear programme, or a conic one with a 
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -155,22 +155,29 @@ class _Impulses:
         import clarabel
         from scipy import sparse
 
-        n = self.lower.size
+        rows, bounds, kinds = self._in_cones
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+        P = sparse.csc_matrix((rows.shape[1], rows.shape[1]))
+        answer = clarabel.DefaultSolver(P, -direction @ self.T, rows, bounds, kinds, settings).solve()
+        return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+
+    @cached_property
+    def _in_cones(self) -> tuple[Any, Array, list[Any]]:
+        """A, b and cones K with b - A z in K, as Clarabel takes them."""
+        import clarabel
+        from scipy import sparse
+
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
-        eye = np.eye(n)
+        eye = np.eye(self.lower.size)
         A = [self.E, -self.F, -eye[low], eye[high], *(-C for C, _ in self.cones)]
         b = [self.e, self.f, -self.lower[low], self.upper[high], *(c for _, c in self.cones)]
         kinds: list[Any] = [clarabel.ZeroConeT(self.e.size)]
         if count := self.f.size + int(low.sum() + high.sum()):
             kinds.append(clarabel.NonnegativeConeT(count))
         kinds += [clarabel.SecondOrderConeT(c.size) for _, c in self.cones]
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-        P = sparse.csc_matrix((n, n))
-        rows = sparse.csc_matrix(np.vstack(A))
-        answer = clarabel.DefaultSolver(P, -direction @ self.T, rows, np.concatenate(b), kinds, settings).solve()
-        return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+        return sparse.csc_matrix(np.vstack(A)), np.concatenate(b), kinds
 
 
 def _round(x: Any, unknowns: list[Any]) -> tuple[Array, Array]:
@@ -251,7 +258,7 @@ def _vertices(rim: Array) -> Array:
     rim = np.where(np.abs(rim) <= SAME_POINT * size, 0.0, rim)
     keep: list[Array] = []
     for p in rim:
-        if not any(np.linalg.norm(p - x) <= SAME_POINT * size for x in keep):
+        if not keep or np.linalg.norm(np.array(keep) - p, axis=1).min() > SAME_POINT * size:
             keep.append(p)
     if len(keep) < 3:
         return np.array(keep)

@@ -24,6 +24,16 @@ def _real(name: str, value: Any) -> Array:
         raise DataError(f"{name} = {shown} is not an array of real numbers") from None
 
 
+def must_be_mass_matrix(M: Array) -> None:
+    """Raise DataError unless the finite matrix M (n, n) is symmetric up to rounding, and positive definite."""
+    largest = np.abs(M).max()
+    if (np.abs(M - M.T) > 1e-12 * largest + 1e-10 * np.abs(M.T)).any():
+        raise DataError("the mass matrix M is not symmetric")
+    smallest = np.linalg.eigvalsh(M)[0]
+    if smallest <= len(M) * np.finfo(float).eps * largest:
+        raise DataError(f"the mass matrix M is not positive definite: its smallest eigenvalue is {smallest:.3g}")
+
+
 def normal_law_for(normal: str | None, phi: Any) -> str:
     """Return the normal law for gaps phi [m]; raises DataError if the requested law needs gaps and there are none."""
     gaps = np.ravel(phi)[np.ravel(phi) != 0]
@@ -101,7 +111,8 @@ class ContactSystem:
             value = _real(name, given[name])
             if value.shape != shape and value.ndim:
                 raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
-            value = np.ascontiguousarray(np.broadcast_to(value, shape))
+            # Most have their shape: to ask NumPy takes as long as the checks.
+            value = np.ascontiguousarray(value if value.shape == shape else np.broadcast_to(value, shape))
             if not np.isfinite(value).all():
                 raise DataError(f"{name}{np.argwhere(~np.isfinite(value))[0].tolist()} is not finite")
             value.flags.writeable = False
@@ -123,11 +134,7 @@ class ContactSystem:
         if np.abs(length - 1).max() > HEADING_TOLERANCE:
             i = int(np.abs(length - 1).argmax())
             raise DataError(f"heading[{i}] has the length {length[i]:g}; a unit vector is needed")
-        if not np.allclose(self.M, self.M.T, rtol=1e-10, atol=1e-12 * np.abs(self.M).max()):
-            raise DataError("the mass matrix M is not symmetric")
-        smallest = np.linalg.eigvalsh(self.M)[0]
-        if smallest <= self.n * np.finfo(float).eps * np.abs(self.M).max():
-            raise DataError(f"the mass matrix M is not positive definite: its smallest eigenvalue is {smallest:.3g}")
+        must_be_mass_matrix(self.M)
 
     @property
     def n(self) -> int:

@@ -24,7 +24,7 @@ from workbench.language.assemble.assembly import carry_back, eliminate, stamp
 from workbench.language.assemble.find import compiled
 from workbench.language.assemble.plan import Work
 from workbench.language.formulation import Formulation
-from workbench.mechanics.contact import Array, _real
+from workbench.mechanics.contact import Array, _real, must_be_mass_matrix
 from workbench.problems.classes import LCP
 from workbench.problems.rank import dependent_rows
 from workbench.problems.rank import rank as numerical_rank
@@ -214,11 +214,7 @@ class SlidingSystem(SlidingData):
             wrong = np.flatnonzero(np.abs(xi) != 1)
             if wrong.size:
                 raise DataError(f"{name}[{wrong[0]}] = {xi[wrong[0]]:g}; the sign of a sliding velocity is +1 or -1")
-        if not np.allclose(self.M, self.M.T, rtol=1e-10, atol=1e-12 * np.abs(self.M).max()):
-            raise DataError("the mass matrix M is not symmetric")
-        smallest = np.linalg.eigvalsh(self.M)[0]
-        if smallest <= len(self.M) * np.finfo(float).eps * np.abs(self.M).max():
-            raise DataError(f"the mass matrix M is not positive definite: its smallest eigenvalue is {smallest:.3g}")
+        must_be_mass_matrix(self.M)
         dependent = dependent_rows(self.J_nb) if self.m_b else []
         if dependent:
             sets = "; ".join(", ".join(map(str, rows)) for rows in dependent)
