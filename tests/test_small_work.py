@@ -134,6 +134,14 @@ M = (B @ B.T + np.eye(20)) * np.logspace(-2, 2, 20)
 assert np.linalg.eigvalsh(M + M.T)[0] < 0
 print(p_verdict_in_short(M).verdict)
 """
+STEPS = """
+import numpy as np
+import workbench as wb
+between_plates = dict(M=np.eye(2), v=[1, 0], f=[0, -9.81], h=0.01, J_n=[[0, 1], [0, -1]], J_t=[[1, 0], [1, 0]])
+for law in ("coulomb", "ccp", "stewart-trinkle", "mujoco"):
+    assert wb.solve(wb.ContactSystem(**between_plates, mu=0.5), law).verified
+assert wb.check("wheel", "ccp").report.p_verdict == "P"
+"""
 FILES = {
     "lcp.npz": {"M": [[2.0, 1.0], [1.0, 2.0]], "q": [-1.0, -1.0]},
     "bounds.npz": {"M": [[2.0, 1.0], [1.0, 2.0]], "q": [-1.0, -1.0], "lower": [-1.0, 0.0], "upper": [0.1, math.inf]},
@@ -157,6 +165,11 @@ def test_small_commands_compile_nothing(tmp_path):
 
 def test_friction_sections_and_sketches_of_cases_compile_nothing(tmp_path):
     words = run(COUNTING.format(work=PICTURES), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert words == ["compiled", "0"]
+
+
+def test_steps_of_small_systems_compile_nothing(tmp_path):
+    words = run(COUNTING.format(work=STEPS), tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert words == ["compiled", "0"]
 
 

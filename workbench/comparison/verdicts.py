@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.comparison.once import once
 from workbench.engine.interpreted import SMALL, interpreting
-from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
+from workbench.matrices.p_property.verdict import INTERPRETED, LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.matrices.p_property.witness import PVerdict
 from workbench.problems.rank import rank, ranks
 from workbench.step.run import Run
@@ -14,8 +14,6 @@ from workbench.support.arrays import Array
 
 P_SECONDS = 0.5
 """Time for one P verdict of a comparison."""
-INTERPRETED = 24
-"""Largest order up to which a P verdict is a small task: its kernels run for milliseconds and compile for seconds."""
 
 
 @once

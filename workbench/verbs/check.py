@@ -14,10 +14,11 @@ from flint import fmpq_mat
 
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check_matrix
-from workbench.engine.interpreted import interpreting
+from workbench.engine.interpreted import SMALL, interpreting
 from workbench.engine.timing import clock, seconds_left
 from workbench.language.formulation import Formulation
 from workbench.matrices.intervals.uncertain_problem import Ends, UncertainMLCP
+from workbench.matrices.p_property.verdict import INTERPRETED
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
@@ -405,7 +406,9 @@ def _of_case(
     if at is not None:
         where = f"step after {at:g} s"
     exact = find_formulation("coulomb")
-    report = lead_matrix(case, f, exact, step, max(end - clock(), LEAST), start, where)
+    _, m, r, d = case.size
+    with interpreting(SMALL if m + r + d * r <= INTERPRETED else m + r + d * r):
+        report = lead_matrix(case, f, exact, step, max(end - clock(), LEAST), start, where)
     return CheckedFormulation(f"{f.label} on {case.name}, {where}", report)
 
 

@@ -212,8 +212,9 @@ def answer_proof(
 
 
 def _system(system: ContactSystem, f: Formulation, method: Any) -> Solved:
-    answer, solution = solve_system(f, system, method or default_solver(compiled(f, *system.size).kind))
-    n, m, r, _ = system.size
+    n, m, r, d = system.size
+    with interpreting(m + r + d * r):
+        answer, solution = solve_system(f, system, method or default_solver(compiled(f, *system.size).kind))
     title = f"One step of {r} contact{'s' * (r > 1)} (n = {n}, m = {m}) under {f.label}"
     return Solved(title, dict(v=answer.v, p_n=answer.p_n, p_t=answer.p_t, p_b=answer.p_b), solution)
 

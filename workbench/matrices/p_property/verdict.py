@@ -34,6 +34,8 @@ BY_SIZE = 14
 """Largest order for which all minors are computed, by size: a tenth of a second, with a smallest witness."""
 LARGEST_BATCH_ORDER = 8
 """Largest order for which `smallest_minor` computes all 2^r - 1 minors of every matrix of a batch."""
+INTERPRETED = 24
+"""Largest order up to which a P verdict is a small task: its kernels run for milliseconds and compile for seconds."""
 
 
 def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
