@@ -106,6 +106,17 @@ BOTTOM = "all => Math.max(...all.map(x => x.getBoundingClientRect().bottom))"
 
 
 @pytest.mark.thorough
+@pytest.mark.share(3)
+@pytest.mark.parametrize("name", ["study-wheel", "reality-cube", "flow-drum"])
+def test_curves_are_lighter_in_the_dark(pages, reader, name):
+    """Their colours are chosen for white paper: the CCP's has a contrast of 2.8 on a dark page, and 3 is needed."""
+    page = opened(reader.open(pages(name), dark=True))
+    lit = "getComputedStyle(document.querySelector('svg.marks')).filter"
+    assert page.evaluate(lit) == "brightness(1.35)"
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(lit) == "none"
+
+
 @pytest.mark.parametrize("name", ["compare-wheel", "compare-cube", "compare-scene", "compare-file"])
 def test_the_first_screen_of_a_comparison_answers(pages, reader, name):
     """What to take, error against cost, the motion and how sure that is; all else is folded, and one click away."""
