@@ -21,6 +21,9 @@ def test_the_block_slides_until_friction_has_stopped_it():
     (event,) = found.proved.events
     assert event.t_low <= stop <= event.t_high
     assert found.uncertainty.t < 1e-9
+    assert found.words[1].endswith(" s in event times.")
+    # Of events that there are not no accuracy is stated.
+    assert wb.follow("block", duration=0.5 * stop).words[1].endswith(" in coordinates and velocities.")
 
 
 def test_what_cannot_be_followed_or_proved_says_why(tmp_path):

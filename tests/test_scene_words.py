@@ -204,5 +204,7 @@ def test_the_only_body_has_the_models_name_and_not_that_of_its_shape():
     drawn = SimpleNamespace(across=[0.2], bodies=(SimpleNamespace(name="geom 1"),))
     assert scenes.body(SimpleNamespace(motion=drawn, scene=shown(bodies=("ball",)))) == "the ball"
     assert scenes.body(SimpleNamespace(motion=drawn, scene=None)) == "the geom 1"
+    unnamed = shown(bodies=("body 1",))
+    assert scenes.body(SimpleNamespace(motion=drawn, scene=unnamed)) == "the body"
     several = SimpleNamespace(across=[0.2, 0.1], bodies=drawn.bodies * 2)
     assert scenes.body(SimpleNamespace(motion=several, scene=shown())) == "a body"

@@ -51,9 +51,9 @@ def _known(run: EventRun, off: Uncertainty) -> list[str]:
         return []
     if not off.same_events:
         return [f"A second integration finds other events: the motion is unknown after {_time(off.until)}."]
+    times = f" and by {off.t:.0e} s in event times" if run.events else ""
     found = [
-        f"A second integration (Radau, 1e-10) differs by {max(off.q, off.v):.0e} in coordinates and velocities and by "
-        f"{off.t:.0e} s in event times."
+        f"A second integration (Radau, 1e-10) differs by {max(off.q, off.v):.0e} in coordinates and velocities{times}."
     ]
     return [*found, f"It ends at {_time(off.until)}: {off.reason}."] if off.reason else found
 

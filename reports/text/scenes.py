@@ -98,8 +98,9 @@ def body(c: Comparison) -> str:
     """Return the name of the only body, or `ANY_BODY`."""
     if c.motion is None or len(c.motion.across) != 1:
         return ANY_BODY
-    # Shapes of a model are named after its geoms.
-    return f"the {c.scene.bodies[0] if c.scene else c.motion.bodies[0].name if c.motion.bodies else 'body'}"
+    # Shapes of a model are named after its geoms, and a body without a name after its number.
+    name = c.scene.bodies[0] if c.scene else c.motion.bodies[0].name if c.motion.bodies else "body"
+    return f"the {'body' if name.startswith('body ') else name}"
 
 
 def scene_data(c: Comparison) -> SceneShown:

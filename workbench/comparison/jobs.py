@@ -68,7 +68,9 @@ class Settings:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
                 words = f"step {h:g} s is not a whole multiple of the reference step {self.reference_step:g} s"
-                raise DataError(f"{words}; {h / max(1, ceil(min(stride, 1e9))):.6g} s would divide it")
+                raise DataError(
+                    f"{words}; {h / max(1, ceil(min(stride, 1e9))):.6g} s divides it; give that as reference step"
+                )
             must_be_seconds(h, self.duration)
 
 
