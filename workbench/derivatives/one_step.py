@@ -51,6 +51,8 @@ JUMP = "the step jumps here: its data differ on both sides, as where a contact c
 """Why there is no derivative where the data of a step jump."""
 UNCONVERGED = "the derivative of its fixed point does not converge: its passes have kinks, or amplify rounding"
 """Why there is no derivative where passes of tangents do not converge."""
+DRIFTS = "several neighbouring solutions or none: passes move friction that redundant contacts share"
+"""Why there is none where the fixed point of the passes is not isolated."""
 NOISY = "the derivative of its fixed point is not known: rounding of its data is amplified in its velocities"
 """Why there is none where the tangents of the iterated data converge, and those of the outputs do not."""
 FURTHER = 3
@@ -620,10 +622,11 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
     size = float(np.abs(own).max()) or 1.0
     start, _ = passed(np.zeros(own.size))
     slope = np.stack([(passed(size * e)[0] - start) / size for e in np.eye(own.size)], axis=1)
-    try:
-        found = np.asarray(np.linalg.solve(np.eye(own.size) - slope, start), dtype=float)
-    except np.linalg.LinAlgError:
-        raise DataError("the derivative of its fixed point is unbounded") from None
+    left = np.eye(own.size) - slope
+    values = np.linalg.svd(left, compute_uv=False)
+    if not values[-1] > UNSETTLED * values[0]:
+        raise DataError(DRIFTS)
+    found = np.linalg.solve(left, start)
     after_it, out = passed(found)
     if floor.apart(passed(after_it)[1], out) > UNSETTLED:
         raise DataError(NOISY if moved <= UNCLEAR else UNCONVERGED)
