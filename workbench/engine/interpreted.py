@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 
 from workbench.engine.numba_internals import CPUDispatcher, callable_intrinsic, config
-from workbench.engine.timing import clock
+from workbench.engine.timing import effort
 
 OFF = bool(config.DISABLE_JIT)
 """Whether compilation is disabled."""
 SMALL = 8
 """Largest number of unknowns of a small task: half of the LCP solves then take a millisecond, and none 0.6 s."""
 UNSOUGHT = 0.1
-"""Seconds for which a process interprets kernels before it searches for machine code: loading it would take as long."""
+"""Processor seconds of interpreting before a process searches for machine code: loading it would take as long."""
 SECONDS = 1.0
-"""Seconds for which a process interprets kernels before it compiles them, which would take several times as long."""
+"""Processor seconds of interpreting before a process compiles kernels, which would take several times as long."""
 
 
 class _Thread(threading.local):
-    """State of a thread: whether it may interpret, and since when it does by `timing.clock`, 0 if it does not."""
+    """State of a thread: whether it may interpret, and since when it does by `timing.effort`, 0 if it does not."""
 
     allowed = False
     since = 0.0
@@ -62,8 +62,8 @@ def interpreting(unknowns: int) -> Iterator[None]:
 
 
 def seconds_interpreted() -> float:
-    """Return the seconds that this process has spent interpreting kernels."""
-    return _Process.spent + (clock() - _thread.since if _thread.since else 0.0)
+    """Return the processor seconds that this process has spent interpreting kernels."""
+    return _Process.spent + (effort() - _thread.since if _thread.since else 0.0)
 
 
 def count_anew() -> None:
@@ -85,7 +85,7 @@ def in_python(function: Callable) -> Callable:
         return function
 
     def outermost(*args: Any) -> Any:
-        _thread.since = clock()
+        _thread.since = effort()
         try:
             with np.errstate(all="ignore"):
                 return function(*args)

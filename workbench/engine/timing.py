@@ -2,18 +2,34 @@
 
 A solve or a run thus takes the same time the first time as the second."""
 
+import threading
 import time
 from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
+from time import thread_time
 
 STATE = 2
 """Numbers of the clock's state: seconds that it was stopped, and since when it is stopped now, 0 while it runs."""
 _state: MutableSequence[float] = [0.0] * STATE
 
 
+class _Thread(threading.local):
+    """Processor seconds of a thread while the clock was stopped."""
+
+    stopped = 0.0
+
+
+_thread = _Thread()
+
+
 def clock() -> float:
     """Return seconds since an arbitrary time, for differences."""
     return reading(_state)
+
+
+def effort() -> float:
+    """Return processor seconds of this thread while the clock ran, for differences; a busy machine adds none."""
+    return thread_time() - _thread.stopped
 
 
 def moment(deadline: float, part: float) -> float:
@@ -75,10 +91,11 @@ def standing_still() -> Iterator[None]:
     if _state[1]:
         yield
         return
-    _state[1] = time.perf_counter()
+    _state[1], begun = time.perf_counter(), thread_time()
     try:
         yield
     finally:
+        _thread.stopped += thread_time() - begun
         # In this order, a reader in between sees the clock behind, never ahead.
         _state[0] += time.perf_counter() - _state[1]
         _state[1] = 0.0
