@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import workbench as wb
 from tests.orphans import ALLOWED
 from tests.thorough import quickly
 from workbench.support.processes import processes
@@ -157,3 +158,9 @@ def test_a_pool_that_fails_ends_its_own_workers_only():
     finally:
         other.kill()
         other.join()
+
+
+def test_no_pool_is_made_where_no_run_is_shared(monkeypatch):
+    """A study's worker that Ctrl-C kills would leave semaphores of its own pool, of which Python complains."""
+    monkeypatch.setattr("workbench.comparison.jobs.processes", lambda *_: pytest.fail("a pool is made"))
+    assert wb.compare("block", "coulomb", duration=0.01).runs["verified"].all()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, gcd
@@ -176,8 +177,9 @@ def run_jobs(
     # The longest first; one alone is made here.
     shared = sorted(shared, key=lambda job: -steps[job]) if len(shared) > 1 else []
     here = [job for job in steps if job not in shared]
-    with processes(min(workers, max(len(shared), 1))) as pool:
-        waiting = {pool.submit(runs.make, job): job for job in shared}
+    # No pool without need: a worker that is killed does not remove the semaphores of its own.
+    with processes(min(workers, len(shared))) if shared else nullcontext() as pool:
+        waiting = {pool.submit(runs.make, job): job for job in shared} if pool else {}
         for job in here:
             found = _caught(partial(runs.make, job, _from(progress, job, before, total)))
             before += steps[job]
