@@ -69,6 +69,8 @@ def test_refused_runs_are_rows_with_a_reason(written):
     ("arguments", "words"),
     [
         (["compare", "whell"], ["whell", "did you mean 'wheel'?"]),
+        (["show", "wheel"], ["wheel is a case, which workbench list wheel describes; name a formulation"]),
+        (["compare", "ccp"], ["ccp is a formulation, which -f ccp chooses; name a case"]),
         (["compre", "wheel"], ["compre", "did you mean 'compare'?"]),
         (["compare", "wheel", "--normal", "gab"], ["--normal 'gab'", "did you mean 'gap'?"]),
         (["compare", "wheel", "-f", "boks"], ["boks", "did you mean 'box'?"]),

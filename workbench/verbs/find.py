@@ -41,6 +41,8 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
             raise WorkbenchError(f"formulation '{wanted}': '{part}' is not OPTION=VALUE")
         options[key] = value
     if ":" not in place and not place.endswith(".py") and place not in names:
+        if place in CASES:
+            raise WorkbenchError(f"{place} is a case, which workbench list {place} describes; name a formulation")
         raise UnknownNameError("formulation", place, [*names, "FILE.py:NAME"])
     return next((r for r in REGISTRIES if place in r), FORMULATIONS).find(place).with_options(**options)
 
@@ -68,6 +70,8 @@ def must_be_known(what: Any) -> None:
     if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
         if what and Path(what).is_dir():
             raise DataError(f"{what} is a folder; name a case, a scene, or a file with a problem or a model")
+        if what in FORMULATIONS:
+            raise WorkbenchError(f"{what} is a formulation, which -f {what} chooses; name a case, such as wheel")
         raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
 
 
