@@ -482,7 +482,8 @@ def test_what_a_gradient_cannot_be_asked_says_so():
         (dict(of="x", to="mu", step=0.0), DataError, "step 0 s"),
         (dict(of=wrong, to="mu"), DataError, r"shapes \(3, 7\) and \(11, 6\); \(11, 7\) and \(11, 6\) are needed"),
         (dict(of=lambda q, v: 1.0, to="mu"), DataError, "no number with gradients"),
-        (dict(of=lambda q, v: (np.nan, q, v), to="mu"), DataError, "not finite"),
+        (dict(of=lambda q, v: (np.nan, q, v), to="mu"), DataError, "value is nan; a finite one"),
+        (dict(of=lambda q, v: (1.0, q, np.full(v.shape, np.inf)), to="mu"), DataError, "v, entry 0 at state 0, is inf"),
     ):
         with pytest.raises(error, match=words):
             wb.gradient("cube", "ccp", **(dict(duration=0.01) | given))

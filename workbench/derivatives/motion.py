@@ -470,6 +470,9 @@ def checked(of: OfStates, q: Array, v: Array) -> tuple[float, Array, Array]:
     if [x.shape for x in due] != [x.shape for x in states]:
         given, needed = (" and ".join(str(x.shape) for x in xs) or "none" for xs in (due, states))
         raise DataError(f"the function's gradients have the shapes {given}; {needed} are needed")
-    if not (np.isfinite(value) and all(np.isfinite(x).all() for x in due)):
-        raise DataError("the function's value or gradients are not finite")
+    for what, x in (("value", np.array(value)), ("gradient by q", due[0]), ("gradient by v", due[1])):
+        if not np.isfinite(x).all():
+            place = tuple(np.argwhere(~np.isfinite(x))[0].tolist())
+            at = ", entry {1} at state {0}," if place else ""
+            raise DataError(f"the function's {what}{at.format(*place)} is {x[place]}; a finite one is needed")
     return value, due[0], due[1]
