@@ -221,6 +221,8 @@ def steps_of(given: Sequence[str]) -> tuple[float, ...]:
 
 
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
+    from pandas import option_context
+
     from workbench.cli.ahead import compiled_ahead
     from workbench.support.output import json_rows, staged
     from workbench.verbs.compare import compare
@@ -231,7 +233,9 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
     ahead = nullcontext() if isinstance(what, str) or is_scene(what) else compiled_ahead(o.words, what, given)
-    with staged(out) as stage, ahead, CommandProgress(o.quiet) as progress:
+    # Of few rows, tables with Python's strings are made in half the time of those with Arrow's.
+    strings = option_context("mode.string_storage", "python")
+    with staged(out) as stage, ahead, strings, CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
         if c.mathematics and not any(card["compiled"] for card in c.mathematics):
