@@ -622,11 +622,10 @@ def _fixed(passed: Callable[[Array], list[Array]], own: Array, floor: Floor) -> 
     size = float(np.abs(own).max()) or 1.0
     start, _ = passed(np.zeros(own.size))
     slope = np.stack([(passed(size * e)[0] - start) / size for e in np.eye(own.size)], axis=1)
-    left = np.eye(own.size) - slope
-    values = np.linalg.svd(left, compute_uv=False)
-    if not values[-1] > UNSETTLED * values[0]:
+    solution, _, _, values = np.linalg.lstsq(np.eye(own.size) - slope, start, rcond=None)
+    if moved > UNCLEAR and not values[-1] > UNSETTLED * values[0]:
         raise DataError(DRIFTS)
-    found = np.linalg.solve(left, start)
+    found = np.asarray(solution, dtype=float)
     after_it, out = passed(found)
     if floor.apart(passed(after_it)[1], out) > UNSETTLED:
         raise DataError(NOISY if moved <= UNCLEAR else UNCONVERGED)

@@ -301,9 +301,9 @@ def _solutions(posed: MixedNCP) -> tuple[list[Array], bool]:
     else:
         order, left = np.arange(posed.size), posed.size
     M, q, lower, upper = posed.M[np.ix_(order, order)], posed.q[order], posed.lower[order], posed.upper[order]
-    found = np.empty((MOST_SOLUTIONS, q.size))
-    count, complete = find_candidates(M, q, lower, upper, bounded, *_without(np.arange(q.size) >= left, M, q), found)
-    candidates = found[:count, np.argsort(order)]
+    rows = np.empty((MOST_SOLUTIONS, q.size))
+    count, complete = find_candidates(M, q, lower, upper, bounded, *_without(np.arange(q.size) >= left, M, q), rows)
+    candidates = rows[:count, np.argsort(order)]
     residuals = np.array([float(posed.residual(y)) for y in candidates])
     best = np.argsort(residuals, kind="stable")
     return [candidates[i] for i in best if residuals[i] <= SOLVED], bool(complete)
@@ -319,7 +319,7 @@ def _without(free: NDArray[np.bool_], M: Array, q: Array) -> tuple[Array, Array]
     """[S, s] and X of a linear system M y + q without the unknowns that are `free`: these are X [y, 1] of the others,
     whose rows are S y + s, in which what is left of terms that cancel is zero."""
     both = np.column_stack([M[:, ~free], q])
-    left, X = M[np.ix_(~free, free)], -np.linalg.solve(M[np.ix_(free, free)], both[free])
+    left, X = M[np.ix_(~free, free)], np.asarray(-np.linalg.solve(M[np.ix_(free, free)], both[free]), dtype=float)
     rows, sizes = both[~free] + left @ X, np.abs(both[~free]) + np.abs(left) @ np.abs(X)
     rows[np.abs(rows) <= ROUNDED * sizes] = 0.0
     return rows, X
