@@ -46,7 +46,7 @@ def main() -> int:
             for count, done in enumerate(as_completed(running), 1):
                 done.result()
                 print(f"{monotonic() - start:4.0f} s  {count} of {len(parts)}: {running[done]}", flush=True)
-        wrong, external = links.check(site)
+            wrong, external = links.check(site, pool.map)
         (site / "external-links.txt").write_text("\n".join(external) + "\n", "utf-8")
         if options.out.exists():
             # A page that is no more would lie on among the new ones.

@@ -1,6 +1,6 @@
 """Links of a built site: internal ones must lead somewhere, and nothing may be loaded from elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -33,9 +33,11 @@ class Page(HTMLParser):
                 self.links.add(value)
 
 
-def check(site: Path) -> tuple[list[str], list[str]]:
-    """What is wrong with the links of all pages, a line each, and the external addresses that they link to."""
-    pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
+def check(site: Path, each: Callable[..., Iterable[Page]] = map) -> tuple[list[str], list[str]]:
+    """What is wrong with the links of all pages, a line each, and the external addresses that they link to; `each` maps
+    the reading of a page over them."""
+    paths = sorted(site.rglob("*.html"))
+    pages = dict(zip(paths, each(Page, paths), strict=True))
     wrong, external = [], set()
     for page in pages.values():
         where = page.path.relative_to(site)
