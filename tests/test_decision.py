@@ -429,7 +429,7 @@ def test_what_is_recommended_is_in_the_short_table_and_named_in_the_chart(step):
 
 
 def test_what_is_as_accurate_as_exact_friction_is_on_the_first_screen(step):
-    """Also a variant that is left out where others are more accurate, for want of rows."""
+    """Also a variant that the table leaves out, if it has too many rows, where others are more accurate."""
     many = cost(wb.compare(step.problem, list(FORMULATIONS.names[:19])).comparison)
     many = replace(many, trajectories=many.trajectories.iloc[:0])
     (aside, *_) = (x.label for x in decide(many).entries if x not in shown(decide(many)))

@@ -62,12 +62,6 @@ def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
     return sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
 
 
-def dense_matrix(p: ContactBlocks) -> Array:
-    """Return L W R + N (X, X) of a small island."""
-    A = _matrix(p, list(islands(p)))
-    return p.few.A if A is None else A.toarray()
-
-
 def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
     """Solve islands with a method into x (X,), initially guesses; returns the iterations."""
     A = _matrix(p, some)

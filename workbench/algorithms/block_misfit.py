@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.block_islands import dense_matrix, islands, solve_islands
+from workbench.algorithms.block_islands import islands, solve_islands
 from workbench.algorithms.few_blocks import CONES
+from workbench.problems.bridges.dense import numbers
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
 from workbench.support.arrays import Array
@@ -34,7 +35,8 @@ def misfit(p: ContactBlocks, x: Array) -> Array:
     By least squares over the rows at rest of load-carrying contacts and of intervals between their bounds. It is zero
     elsewhere, and zero everywhere if it is not the cause of the solution's error.
     """
-    A, q, residual = dense_matrix(p), p.free[1], p.residual(x)
+    given, residual = numbers(p), p.residual(x)
+    A, q = given["M"], given["q"]
     F, found, block = A @ x + q, np.zeros(p.size), p.block_of_unknown
     carries = x[p.unknown[:-1]] > CARRYING * abs(x).max(initial=0.0)
     held = np.where(p.cone[block] == NO_CONE, (p.lower < x) & (x < p.upper), carries[block])
